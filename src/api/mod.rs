@@ -1,1 +1,5 @@
 //! The nouns.
+
+pub mod labels;
+pub mod names;
+pub mod quantity;
