@@ -1,5 +1,12 @@
-//! The nouns.
+//! The nouns: typed kinds, quantities, labels, the schema, manifests.
 
+pub mod codec;
+pub mod int_or_string;
+pub mod kind;
+pub mod kinds;
 pub mod labels;
+pub mod meta;
 pub mod names;
+pub mod object;
 pub mod quantity;
+pub mod time;

@@ -1,0 +1,175 @@
+//! The kinds that the cluster knows.
+
+/// How a kind is called and addressed.
+#[derive(Debug)]
+pub struct KindInfo {
+    /// `Deployment`.
+    pub name: &'static str,
+    /// `apps`; empty for the core group.
+    pub group: &'static str,
+    /// `v1`.
+    pub version: &'static str,
+    /// `deployments`.
+    pub plural: &'static str,
+    /// `deployment`.
+    pub singular: &'static str,
+    /// `deploy`.
+    pub short_names: &'static [&'static str],
+    /// Whether its objects stand in a namespace.
+    pub namespaced: bool,
+    /// Whether `kubectl get all` lists it.
+    pub in_all: bool,
+}
+
+macro_rules! kinds {
+    ($( $(#[$doc:meta])* $name:ident: $group:literal $version:literal $plural:literal $singular:literal [$($short:literal),*] $scope:ident $($all:ident)?; )*) => {
+        /// A kind of object, in a fixed order.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        pub enum Kind { $( $(#[$doc])* $name, )* }
+
+        impl Kind {
+            /// Every kind.
+            pub const ALL: &'static [Self] = &[ $( Self::$name ),* ];
+
+            /// How the kind is called and addressed.
+            pub fn info(self) -> &'static KindInfo {
+                match self { $( Self::$name => &KindInfo {
+                    name: stringify!($name), group: $group, version: $version, plural: $plural, singular: $singular,
+                    short_names: &[$($short),*], namespaced: kinds!(@scope $scope), in_all: kinds!(@all $($all)?),
+                }, )* }
+            }
+        }
+    };
+    (@scope namespaced) => { true };
+    (@scope cluster) => { false };
+    (@all all) => { true };
+    (@all) => { false };
+}
+
+kinds! {
+    /// A namespace.
+    Namespace: "" "v1" "namespaces" "namespace" ["ns"] cluster;
+    /// A node.
+    Node: "" "v1" "nodes" "node" ["no"] cluster;
+    /// A Pod.
+    Pod: "" "v1" "pods" "pod" ["po"] namespaced all;
+    /// A Service.
+    Service: "" "v1" "services" "service" ["svc"] namespaced all;
+    /// A Deployment.
+    Deployment: "apps" "v1" "deployments" "deployment" ["deploy"] namespaced all;
+    /// A ReplicaSet.
+    ReplicaSet: "apps" "v1" "replicasets" "replicaset" ["rs"] namespaced all;
+    /// A ConfigMap.
+    ConfigMap: "" "v1" "configmaps" "configmap" ["cm"] namespaced;
+    /// An event.
+    Event: "" "v1" "events" "event" ["ev"] namespaced;
+    /// A lease, the heartbeat of a node.
+    Lease: "coordination.k8s.io" "v1" "leases" "lease" [] namespaced;
+    /// A slice of a Service's endpoints.
+    EndpointSlice: "discovery.k8s.io" "v1" "endpointslices" "endpointslice" [] namespaced;
+    /// An Ingress.
+    Ingress: "networking.k8s.io" "v1" "ingresses" "ingress" ["ing"] namespaced;
+    /// A class of Ingresses.
+    IngressClass: "networking.k8s.io" "v1" "ingressclasses" "ingressclass" [] cluster;
+}
+
+impl Kind {
+    /// `Deployment`.
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// `deployments`.
+    pub fn plural(self) -> &'static str {
+        self.info().plural
+    }
+
+    /// `apps`; empty for the core group.
+    pub fn group(self) -> &'static str {
+        self.info().group
+    }
+
+    /// `v1`.
+    pub fn version(self) -> &'static str {
+        self.info().version
+    }
+
+    /// Whether its objects stand in a namespace.
+    pub fn is_namespaced(self) -> bool {
+        self.info().namespaced
+    }
+
+    /// `apps/v1`, or `v1` for the core group.
+    pub fn api_version(self) -> String {
+        let info = self.info();
+        if info.group.is_empty() {
+            info.version.to_string()
+        } else {
+            format!("{}/{}", info.group, info.version)
+        }
+    }
+
+    /// `deployments.apps`, or `pods` for the core group.
+    pub fn group_resource(self) -> String {
+        let info = self.info();
+        if info.group.is_empty() {
+            info.plural.to_string()
+        } else {
+            format!("{}.{}", info.plural, info.group)
+        }
+    }
+
+    /// `deployment.apps`, or `pod` for the core group: how kubectl names an object.
+    pub fn printed(self) -> String {
+        let info = self.info();
+        if info.group.is_empty() {
+            info.singular.to_string()
+        } else {
+            format!("{}.{}", info.singular, info.group)
+        }
+    }
+
+    /// The kind of a manifest's `apiVersion` and `kind`.
+    pub fn from_manifest(api_version: &str, kind: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|k| k.name() == kind && k.api_version() == api_version)
+    }
+
+    /// The kind that a person means by `po`, `pod`, `pods`, `Deployment` or `deployments.apps`.
+    pub fn from_resource(word: &str) -> Option<Self> {
+        let word = word.to_ascii_lowercase();
+        Self::ALL.iter().copied().find(|kind| {
+            let info = kind.info();
+            let plain = match word.split_once('.') {
+                None => word.as_str(),
+                Some((plain, group)) if group == info.group => plain,
+                Some((plain, rest))
+                    if rest.strip_prefix(info.version).and_then(|r| r.strip_prefix('.'))
+                        == Some(info.group) =>
+                {
+                    plain
+                }
+                Some(_) => return false,
+            };
+            plain == info.plural || plain == info.singular || info.short_names.contains(&plain)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource_word_names_its_kind() {
+        for (word, kind) in [
+            ("po", Some(Kind::Pod)),
+            ("Pod", Some(Kind::Pod)),
+            ("deployments.apps", Some(Kind::Deployment)),
+            ("deployments.v1.apps", Some(Kind::Deployment)),
+            ("deployments.batch", None),
+            ("boats", None),
+        ] {
+            assert_eq!(Kind::from_resource(word), kind, "{word}");
+        }
+    }
+}
