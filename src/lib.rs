@@ -6,3 +6,4 @@
 pub mod api;
 pub mod cluster;
 pub mod i18n;
+pub mod kubectl;

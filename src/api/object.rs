@@ -14,7 +14,7 @@ use super::kinds::pod::Pod;
 use super::meta::{ObjectKey, ObjectMeta};
 
 /// A typed kind.
-pub trait Resource: Codec + Clone + Default + PartialEq {
+pub trait Resource: Codec + Clone + Default + PartialEq + 'static {
     /// Which kind it is.
     const KIND: Kind;
 

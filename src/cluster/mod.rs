@@ -1,1 +1,19 @@
-//! The machine.
+//! The machine: a cluster as a value, moved by commands, recorded in facts.
+
+pub mod actor;
+pub mod because;
+pub mod component;
+pub mod controllers;
+pub mod diff;
+pub mod fact;
+pub mod kubelet;
+pub mod network;
+pub mod queue;
+pub mod rng;
+pub mod runtime;
+pub mod scheduler;
+pub mod server;
+pub mod settings;
+pub mod store;
+pub mod verdict;
+pub mod world;

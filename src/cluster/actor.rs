@@ -1,0 +1,96 @@
+//! Who can act.
+
+use std::fmt;
+
+use crate::api::meta::Name;
+
+/// One actor. The order of the variants is the order of a tick: controllers, scheduler, kubelets by node, proxies by
+/// node, then the two that answer requests by name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+pub enum Actor {
+    /// The person at the keyboard.
+    You,
+    /// Who set the cluster up before the first tick.
+    Installer,
+    /// kube-apiserver.
+    ApiServer,
+    /// The Deployment controller.
+    Deployment,
+    /// The ReplicaSet controller.
+    ReplicaSet,
+    /// The EndpointSlice controller.
+    EndpointSlice,
+    /// The namespace controller.
+    Namespace,
+    /// The garbage collector.
+    GarbageCollector,
+    /// The controller that gives Services of type LoadBalancer an address.
+    ServiceLoadBalancer,
+    /// kube-scheduler.
+    Scheduler,
+    /// The kubelet of that node.
+    Kubelet(Name),
+    /// kube-proxy of that node.
+    KubeProxy(Name),
+    /// CoreDNS.
+    CoreDns,
+    /// The Ingress controller.
+    IngressController,
+}
+
+impl Actor {
+    /// A stable word for catalogues and JSON: `deployment`, `kubelet`, …
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::You => "you",
+            Self::Installer => "installer",
+            Self::ApiServer => "apiserver",
+            Self::Deployment => "deployment",
+            Self::ReplicaSet => "replicaset",
+            Self::EndpointSlice => "endpointslice",
+            Self::Namespace => "namespace",
+            Self::GarbageCollector => "garbagecollector",
+            Self::ServiceLoadBalancer => "serviceloadbalancer",
+            Self::Scheduler => "scheduler",
+            Self::Kubelet(_) => "kubelet",
+            Self::KubeProxy(_) => "kubeproxy",
+            Self::CoreDns => "coredns",
+            Self::IngressController => "ingresscontroller",
+        }
+    }
+
+    /// The node it runs for, if it is one of many.
+    pub fn node(&self) -> Option<&Name> {
+        match self {
+            Self::Kubelet(node) | Self::KubeProxy(node) => Some(node),
+            _ => None,
+        }
+    }
+
+    /// What it calls itself in events' `source.component`.
+    pub fn event_source(&self) -> &'static str {
+        match self {
+            Self::Deployment => "deployment-controller",
+            Self::ReplicaSet => "replicaset-controller",
+            Self::EndpointSlice => "endpoint-slice-controller",
+            Self::Namespace => "namespace-controller",
+            Self::GarbageCollector => "garbage-collector-controller",
+            Self::ServiceLoadBalancer => "service-controller",
+            Self::Scheduler => "default-scheduler",
+            Self::Kubelet(_) => "kubelet",
+            Self::KubeProxy(_) => "kube-proxy",
+            Self::CoreDns => "coredns",
+            Self::IngressController => "nginx-ingress-controller",
+            Self::You | Self::Installer | Self::ApiServer => "",
+        }
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.node() {
+            Some(node) => write!(f, "{}/{node}", self.word()),
+            None => f.write_str(self.word()),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! What a component is to the machine: a queue, a random stream, a memory; a view in, writes out.
+
+use std::sync::Arc;
+
+use super::actor::Actor;
+use super::because::Because;
+use super::fact::What;
+use super::queue::{WorkKey, WorkQueue};
+use super::rng::Stream;
+use super::server::write::Write;
+use super::settings::Settings;
+use super::store::{Change, Store};
+use super::world::World;
+use super::{controllers, kubelet, network, scheduler};
+use crate::api::time::Timestamp;
+
+/// One component inside a cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Component {
+    /// The keys it is to look at.
+    pub queue: WorkQueue,
+    /// Its random numbers.
+    pub stream: Stream,
+    /// What it keeps to itself, beyond the store.
+    pub memory: Memory,
+}
+
+/// What a component keeps to itself. Controllers keep nothing: all they know is in the store.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Memory {
+    /// Nothing.
+    None,
+    /// The scheduler's.
+    Scheduler(Arc<scheduler::Memory>),
+    /// A kubelet's: what runs on its node.
+    Kubelet(Arc<kubelet::Memory>),
+    /// A kube-proxy's: the node's table.
+    KubeProxy(Arc<network::proxy::Memory>),
+    /// CoreDNS's: the zone it answers from.
+    CoreDns(Arc<network::dns::Memory>),
+    /// The Ingress controller's: the routes it has loaded.
+    IngressController(Arc<network::ingress::Memory>),
+}
+
+impl Memory {
+    /// What that actor starts with.
+    pub fn of(actor: &Actor) -> Self {
+        match actor {
+            Actor::Scheduler => Self::Scheduler(Arc::default()),
+            Actor::Kubelet(_) => Self::Kubelet(Arc::default()),
+            Actor::KubeProxy(_) => Self::KubeProxy(Arc::default()),
+            Actor::CoreDns => Self::CoreDns(Arc::default()),
+            Actor::IngressController => Self::IngressController(Arc::default()),
+            _ => Self::None,
+        }
+    }
+}
+
+/// What a component sees while it handles one key.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The store as it was when the tick began, plus the component's own writes.
+    pub store: &'a Store,
+    /// The time.
+    pub now: Timestamp,
+    /// The tick, for due times.
+    pub tick: u64,
+    /// How the cluster was set up.
+    pub settings: &'a Settings,
+    /// What is outside the cluster: registry, external DNS.
+    pub world: &'a World,
+}
+
+/// What a component makes of one key.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// What it saw.
+    pub saw: Vec<Because>,
+    /// Why it does what it does, or why it does nothing.
+    pub because: Option<Because>,
+    /// What it asks the API server to write, in order; the first refusal ends the list.
+    pub writes: Vec<Write>,
+    /// What it did or found out beside the store.
+    pub notes: Vec<What>,
+    /// Keys to look at (again), after that many ticks (at least 1).
+    pub again: Vec<(WorkKey, u64)>,
+    /// Whether it failed, so that the key is tried again behind its back-off.
+    pub failed: bool,
+}
+
+impl Outcome {
+    /// Nothing to do, because.
+    pub fn nothing(because: Because) -> Self {
+        Self { because: Some(because), ..Self::default() }
+    }
+
+    /// Looks at the key again after that many ticks.
+    pub fn look_again(&mut self, key: WorkKey, after_ticks: u64) {
+        self.again.push((key, after_ticks.max(1)));
+    }
+}
+
+/// The keys of `actor` that a change concerns. Called for actors that exist once; see [`node_actors`] for the others.
+pub fn concerns(actor: &Actor, view: &View<'_>, change: &Change) -> Vec<WorkKey> {
+    match actor {
+        Actor::Deployment => controllers::deployment::concerns(view, change),
+        Actor::ReplicaSet => controllers::replicaset::concerns(view, change),
+        Actor::EndpointSlice => controllers::endpointslice::concerns(view, change),
+        Actor::Namespace => controllers::namespace::concerns(view, change),
+        Actor::GarbageCollector => controllers::garbage_collector::concerns(view, change),
+        Actor::ServiceLoadBalancer => controllers::service_load_balancer::concerns(view, change),
+        Actor::Scheduler => scheduler::concerns(view, change),
+        Actor::CoreDns => network::dns::concerns(view, change),
+        Actor::IngressController => network::ingress::concerns(view, change),
+        Actor::Kubelet(_) | Actor::KubeProxy(_) | Actor::You | Actor::Installer | Actor::ApiServer => {
+            Vec::new()
+        }
+    }
+}
+
+/// The actors of nodes that a change concerns, with their keys.
+pub fn node_actors(view: &View<'_>, change: &Change) -> Vec<(Actor, WorkKey)> {
+    let mut concerned = kubelet::concerns(view, change);
+    concerned.extend(network::proxy::concerns(view, change));
+    concerned
+}
+
+/// Handles one key. Reads the view, changes the component's memory, returns what it wants written.
+pub fn reconcile(actor: &Actor, component: &mut Component, view: &View<'_>, key: &WorkKey) -> Outcome {
+    let stream = &mut component.stream;
+    match (actor, &mut component.memory) {
+        (Actor::Deployment, _) => controllers::deployment::reconcile(view, key),
+        (Actor::ReplicaSet, _) => controllers::replicaset::reconcile(view, key),
+        (Actor::EndpointSlice, _) => controllers::endpointslice::reconcile(view, key),
+        (Actor::Namespace, _) => controllers::namespace::reconcile(view, key),
+        (Actor::GarbageCollector, _) => controllers::garbage_collector::reconcile(view, key),
+        (Actor::ServiceLoadBalancer, _) => controllers::service_load_balancer::reconcile(view, key),
+        (Actor::Scheduler, Memory::Scheduler(memory)) => {
+            scheduler::reconcile(Arc::make_mut(memory), stream, view, key)
+        }
+        (Actor::Kubelet(node), Memory::Kubelet(memory)) => {
+            kubelet::reconcile(node, Arc::make_mut(memory), stream, view, key)
+        }
+        (Actor::KubeProxy(node), Memory::KubeProxy(memory)) => {
+            network::proxy::reconcile(node, Arc::make_mut(memory), view, key)
+        }
+        (Actor::CoreDns, Memory::CoreDns(memory)) => {
+            network::dns::reconcile(Arc::make_mut(memory), view, key)
+        }
+        (Actor::IngressController, Memory::IngressController(memory)) => {
+            network::ingress::reconcile(Arc::make_mut(memory), view, key)
+        }
+        _ => Outcome::default(),
+    }
+}
+
+/// What a component still wants to write after one of its writes was refused: an event, a condition.
+/// `key` is what it was handling.
+pub fn after_refusal(
+    actor: &Actor,
+    view: &View<'_>,
+    key: &WorkKey,
+    write: &Write,
+    status: &super::server::status::Status,
+) -> Vec<Write> {
+    match actor {
+        Actor::ReplicaSet => controllers::replicaset::after_refusal(view, key, write, status),
+        Actor::Deployment => controllers::deployment::after_refusal(view, key, write, status),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,8 @@
+//! One file per controller; none imports another.
+
+pub mod deployment;
+pub mod endpointslice;
+pub mod garbage_collector;
+pub mod namespace;
+pub mod replicaset;
+pub mod service_load_balancer;

@@ -1,0 +1,1 @@
+//! What runs on nodes: the registry of images and the processes of containers.

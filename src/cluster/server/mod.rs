@@ -1,0 +1,5 @@
+//! The API server.
+
+pub mod request;
+pub mod status;
+pub mod write;

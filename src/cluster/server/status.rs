@@ -1,0 +1,139 @@
+//! `metav1.Status`: how the API server says no.
+
+use serde_json::{Value, json};
+
+use crate::api::kind::Kind;
+
+/// A refusal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// The HTTP code.
+    pub code: u16,
+    /// `NotFound`, `AlreadyExists`, `Conflict`, `Invalid`, `Forbidden`, `BadRequest`, …
+    pub reason: &'static str,
+    /// The text for a person.
+    pub message: String,
+    /// What it is about.
+    pub details: Details,
+}
+
+/// What a refusal is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Details {
+    /// The object's name.
+    pub name: String,
+    /// The group.
+    pub group: String,
+    /// The kind (`Invalid`) or the resource (others).
+    pub kind: String,
+    /// Each single mistake.
+    pub causes: Vec<Cause>,
+}
+
+/// One mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// `FieldValueInvalid`, `FieldValueRequired`, …
+    pub reason: &'static str,
+    /// The text, without the field.
+    pub message: String,
+    /// The field's path.
+    pub field: String,
+}
+
+impl Status {
+    fn new(code: u16, reason: &'static str, message: String, kind: Kind, name: &str) -> Self {
+        let details = Details {
+            name: name.to_string(),
+            group: kind.group().to_string(),
+            kind: kind.plural().to_string(),
+            causes: Vec::new(),
+        };
+        Self { code, reason, message, details }
+    }
+
+    /// 404: no such object.
+    pub fn not_found(kind: Kind, name: &str) -> Self {
+        Self::new(404, "NotFound", format!("{} \"{name}\" not found", kind.group_resource()), kind, name)
+    }
+
+    /// 409: the name is taken.
+    pub fn already_exists(kind: Kind, name: &str) -> Self {
+        Self::new(
+            409,
+            "AlreadyExists",
+            format!("{} \"{name}\" already exists", kind.group_resource()),
+            kind,
+            name,
+        )
+    }
+
+    /// 409: the object has changed since it was read.
+    pub fn conflict(kind: Kind, name: &str) -> Self {
+        let why =
+            "the object has been modified; please apply your changes to the latest version and try again";
+        Self::conflict_because(kind, name, why)
+    }
+
+    /// 409: for the given reason.
+    pub fn conflict_because(kind: Kind, name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", kind.group_resource());
+        Self::new(409, "Conflict", message, kind, name)
+    }
+
+    /// 403: not allowed, for the given reason.
+    pub fn forbidden(kind: Kind, name: &str, why: &str) -> Self {
+        let name_part = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
+        let message = format!("{}{name_part} is forbidden: {why}", kind.group_resource());
+        Self::new(403, "Forbidden", message, kind, name)
+    }
+
+    /// 422: values that are not allowed; `causes` in the server's order.
+    pub fn invalid(kind: Kind, name: &str, causes: Vec<Cause>) -> Self {
+        let texts: Vec<String> =
+            causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+        let list = match texts.as_slice() {
+            [one] => one.clone(),
+            many => format!("[{}]", many.join(", ")),
+        };
+        let group = if kind.group().is_empty() { String::new() } else { format!(".{}", kind.group()) };
+        let message = format!("{}{group} \"{name}\" is invalid: {list}", kind.name());
+        let mut status = Self::new(422, "Invalid", message, kind, name);
+        status.details.kind = kind.name().to_string();
+        status.details.causes = causes;
+        status
+    }
+
+    /// 400: cannot be read.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self { code: 400, reason: "BadRequest", message: message.into(), details: Details::default() }
+    }
+
+    /// 405: the verb does not exist for the resource.
+    pub fn method_not_allowed() -> Self {
+        let message = "the server does not allow this method on the requested resource".to_string();
+        Self { code: 405, reason: "MethodNotAllowed", message, details: Details::default() }
+    }
+
+    /// As the JSON that a client receives.
+    pub fn to_value(&self) -> Value {
+        let cause = |c: &Cause| json!({"reason": c.reason, "message": c.message, "field": c.field});
+        let details = &self.details;
+        json!({
+            "apiVersion": "v1", "kind": "Status", "metadata": {}, "status": "Failure", "message": self.message,
+            "reason": self.reason, "code": self.code,
+            "details": {
+                "name": details.name, "group": details.group, "kind": details.kind,
+                "causes": details.causes.iter().map(cause).collect::<Vec<_>>(),
+            },
+        })
+    }
+}
+
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Status {}

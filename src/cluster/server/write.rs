@@ -1,0 +1,106 @@
+//! What a component asks the API server to write.
+
+use super::request::Propagation;
+use crate::api::meta::{Name, ObjectKey, Uid};
+use crate::api::object::Object;
+use crate::cluster::because::Because;
+
+/// One write, with its reason.
+#[derive(Clone, Debug)]
+pub struct Write {
+    /// What is to be written.
+    pub operation: Operation,
+    /// Why.
+    pub because: Because,
+}
+
+/// What is to be written.
+#[derive(Clone, Debug)]
+pub enum Operation {
+    /// A new object. With an empty name and a `generateName` the server makes the name.
+    Create(Object),
+    /// Metadata and spec of an object; refused if its `resourceVersion` is not the stored one.
+    Update(Object),
+    /// The status of an object; refused if its `resourceVersion` is not the stored one.
+    UpdateStatus(Object),
+    /// Deletes an object.
+    Delete {
+        /// The object.
+        key: ObjectKey,
+        /// Only if it still has this uid.
+        uid: Option<Uid>,
+        /// Seconds of grace; `None` for the object's own.
+        grace_seconds: Option<i64>,
+        /// What happens to its dependents.
+        propagation: Propagation,
+    },
+    /// Binds a Pod to a node.
+    Bind {
+        /// The Pod.
+        pod: ObjectKey,
+        /// The node.
+        node: Name,
+    },
+    /// Tells an event about an object. Equal events are counted on one Event object.
+    Event(EventRecord),
+}
+
+/// An event to be told.
+#[derive(Clone, Debug)]
+pub struct EventRecord {
+    /// What it speaks of.
+    pub object: ObjectKey,
+    /// The object's uid.
+    pub uid: Uid,
+    /// The part of it that is meant, as `spec.containers{api}`; empty for the whole.
+    pub field_path: String,
+    /// Whether it is a `Warning`.
+    pub warning: bool,
+    /// In one word.
+    pub reason: &'static str,
+    /// For a person.
+    pub message: String,
+}
+
+impl Operation {
+    /// With its reason.
+    pub fn because(self, because: Because) -> Write {
+        Write { operation: self, because }
+    }
+
+    /// The object it is about.
+    pub fn key(&self) -> ObjectKey {
+        match self {
+            Self::Create(object) | Self::Update(object) | Self::UpdateStatus(object) => object.key(),
+            Self::Delete { key, .. } => key.clone(),
+            Self::Bind { pod, .. } => pod.clone(),
+            Self::Event(event) => event.object.clone(),
+        }
+    }
+}
+
+impl EventRecord {
+    /// A `Normal` event about an object.
+    pub fn normal(object: &Object, reason: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            object: object.key(),
+            uid: object.meta().uid.clone(),
+            field_path: String::new(),
+            warning: false,
+            reason,
+            message: message.into(),
+        }
+    }
+
+    /// A `Warning` event about an object.
+    pub fn warning(object: &Object, reason: &'static str, message: impl Into<String>) -> Self {
+        Self { warning: true, ..Self::normal(object, reason, message) }
+    }
+
+    /// The same event about one container, as `spec.containers{api}`.
+    #[must_use]
+    pub fn of_field(mut self, field_path: impl Into<String>) -> Self {
+        self.field_path = field_path.into();
+        self
+    }
+}

@@ -1,0 +1,30 @@
+//! What kubectl runs against: a cluster to read, a server to ask, files to apply.
+
+use crate::api::kind::Kind;
+use crate::api::time::Timestamp;
+use crate::cluster::server::request::{Request, Response};
+use crate::cluster::server::status::Status;
+use crate::cluster::store::Store;
+
+/// What a command can reach. The page, the command line and the tests each have one.
+pub trait Host {
+    /// The newest state, as the API server would answer a read.
+    fn store(&self) -> &Store;
+
+    /// The time.
+    fn now(&self) -> Timestamp;
+
+    /// Asks the API server to write; recorded as a command of the session.
+    ///
+    /// # Errors
+    /// The server's refusal.
+    fn ask(&mut self, request: Request) -> Result<Response, Status>;
+
+    /// The text of a file by name: a tab of the editor, or a file beside a script.
+    fn file(&self, name: &str) -> Option<String>;
+
+    /// The kinds that the server offers, all of them by default.
+    fn kinds(&self) -> &'static [Kind] {
+        Kind::ALL
+    }
+}

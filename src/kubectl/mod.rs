@@ -1,0 +1,3 @@
+//! The words: kubectl and the small shell around it.
+
+pub mod host;
