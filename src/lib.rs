@@ -7,3 +7,5 @@ pub mod api;
 pub mod cluster;
 pub mod i18n;
 pub mod kubectl;
+#[cfg(feature = "ui")]
+pub mod ui;

@@ -1,2 +1,5 @@
-//! The page.
-fn main() {}
+//! The page: starts the front end in the document's body.
+
+fn main() {
+    kubestep::ui::start();
+}

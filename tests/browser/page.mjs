@@ -1,0 +1,119 @@
+// What every journey needs: the built page, served under its strict policy from a sub-path, in a real browser.
+// A journey fails on any console error, uncaught exception, failed request or policy violation.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { after } from "node:test";
+import { chromium } from "playwright-core";
+import { serve } from "../../scripts/page/serve.mjs";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const shots = fileURLToPath(new URL("shots", import.meta.url));
+const axe_source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+export const flags = [
+  "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+  "--disable-sync", "--disable-quic",
+];
+
+/** The browser to drive: `CHROMIUM`, or the first of the usual names on PATH. */
+export function executable() {
+  if (process.env.CHROMIUM) return process.env.CHROMIUM;
+  for (const name of ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]) {
+    try { return execFileSync("which", [name], { encoding: "utf8" }).trim(); } catch { /* the next name */ }
+  }
+  throw new Error("No Chromium found: set CHROMIUM to its path, or run scripts/setup.sh browser");
+}
+
+let started;
+// One server and one browser per test file, both ended when the file's tests are done.
+function start() {
+  started ??= (async () => {
+    if (!existsSync(`${root}/dist/index.html`)) throw new Error("No dist/: run `make build` first");
+    const server = await serve(`${root}/dist`, { base: "/courses/kubestep/" });
+    const browser = await chromium.launch({ executablePath: executable(), args: flags });
+    return { server, browser };
+  })();
+  return started;
+}
+after(async () => {
+  if (!started) return;
+  const { server, browser } = await started;
+  await browser.close();
+  await server.close();
+});
+
+/**
+ * Open the page in a fresh context, wait until it has drawn something, and hand back Playwright's page.
+ * `options`: `width`, `height`, `theme` ("light" or "dark"), `lang` ("en" or "ko"), `path` (a query or fragment),
+ * `motion` ("reduce" by default, so that nothing is measured half-way), `touch`, `clipboard`, and `allow` (patterns of
+ * console errors that this journey provokes on purpose).
+ */
+export async function open(options = {}) {
+  const { width = 1280, height = 800, theme = "light", lang = "en", path = "", motion = "reduce", touch = false, clipboard = false, allow = [] } = options;
+  const { server, browser } = await start();
+  const context = await browser.newContext({
+    viewport: { width, height }, colorScheme: theme, locale: lang === "ko" ? "ko-KR" : "en-US", reducedMotion: motion, hasTouch: touch,
+    permissions: clipboard ? ["clipboard-read", "clipboard-write"] : [],
+  });
+  const page = await context.newPage();
+  page.complaints = [];
+  const complain = (words) => { if (!allow.some((pattern) => pattern.test(words))) page.complaints.push(words); };
+  page.on("console", (message) => { if (message.type() === "error") complain(`console: ${message.text()}`); });
+  page.on("pageerror", (error) => complain(`exception: ${error.message}`));
+  page.on("requestfailed", (request) => complain(`request failed: ${request.url()}`));
+  page.on("response", (response) => { if (response.status() >= 400) complain(`${response.status()}: ${response.url()}`); });
+  await page.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", (event) => {
+      console.error(`Content-Security-Policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber} ${event.sample}`);
+    });
+  });
+  await page.goto(server.url + path);
+  await page.waitForFunction(() => document.body.querySelector(":scope > :not(noscript, script)"), null, { timeout: 30_000 });
+  return page;
+}
+
+/** End a journey: nothing may have been complained about. */
+export async function close(page) {
+  const { complaints } = page;
+  await page.context().close();
+  assert.deepEqual(complaints, [], "the browser complained");
+}
+
+/** Run `journey(page)` on a freshly opened page, and close it; a failed journey leaves a picture in shots/failed-…. */
+export async function visit(options, journey) {
+  const page = await open(options);
+  try {
+    await journey(page);
+  } catch (error) {
+    if (page.complaints.length) error.message += `\nThe browser complained:\n  ${page.complaints.join("\n  ")}`;
+    await shot(page, `failed-${Date.now()}`).catch(() => {});
+    await page.context().close();
+    throw error;
+  }
+  await close(page);
+}
+
+/** Fail on any violation of WCAG 2.2 A and AA that axe can see, naming rule and elements. */
+export async function assert_accessible(page, { within } = {}) {
+  // Through the protocol, not a script element: the page's policy stays as strict as it is for everybody.
+  await page.evaluate(axe_source);
+  const { violations } = await page.evaluate(
+    (within) => window.axe.run(within ?? document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }), within);
+  const words = violations.flatMap(({ id, help, nodes }) => nodes.map(({ target, failureSummary }) => `${id} (${help}): ${target.join(" ")}\n    ${failureSummary.replaceAll("\n", "\n    ")}`));
+  assert.deepEqual(words, [], "axe found violations");
+}
+
+/** Nothing may stick out sideways. */
+export async function assert_no_sideways_scroll(page) {
+  const [wide, room] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+  assert.ok(wide <= room, `the page is ${wide} px wide in ${room} px`);
+}
+
+/** Keep a picture as tests/browser/shots/NAME.png. */
+export async function shot(page, name) {
+  mkdirSync(shots, { recursive: true });
+  await page.screenshot({ path: `${shots}/${name}.png` });
+}
