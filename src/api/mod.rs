@@ -9,4 +9,5 @@ pub mod meta;
 pub mod names;
 pub mod object;
 pub mod quantity;
+pub mod schema;
 pub mod time;
