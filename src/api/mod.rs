@@ -5,6 +5,7 @@ pub mod int_or_string;
 pub mod kind;
 pub mod kinds;
 pub mod labels;
+pub mod manifest;
 pub mod meta;
 pub mod names;
 pub mod object;

@@ -152,23 +152,25 @@ fn load() -> Schema {
             continue;
         }
         let required = required == "required";
-        types.entry(type_name).or_insert_with(|| Type { name: type_name, fields: Vec::new() }).fields.push(Field {
-            name,
-            shape: shape_of(value),
-            required,
-            default: Some(default).filter(|text| !text.is_empty()),
-            choices: choices.split(',').filter(|word| !word.is_empty()).collect(),
-            patch: match patch {
-                "merge" => Patch::MergeSet,
-                "retainKeys" => Patch::RetainKeys,
-                _ => patch.strip_prefix("merge:").map_or(Patch::Replace, Patch::MergeBy),
+        types.entry(type_name).or_insert_with(|| Type { name: type_name, fields: Vec::new() }).fields.push(
+            Field {
+                name,
+                shape: shape_of(value),
+                required,
+                default: Some(default).filter(|text| !text.is_empty()),
+                choices: choices.split(',').filter(|word| !word.is_empty()).collect(),
+                patch: match patch {
+                    "merge" => Patch::MergeSet,
+                    "retainKeys" => Patch::RetainKeys,
+                    _ => patch.strip_prefix("merge:").map_or(Patch::Replace, Patch::MergeBy),
+                },
+                presence: match required {
+                    true => Presence::Always,
+                    false => Presence::Plain,
+                },
+                word: None,
             },
-            presence: match required {
-                true => Presence::Always,
-                false => Presence::Plain,
-            },
-            word: None,
-        });
+        );
     }
     for kind in types.values_mut() {
         kind.fields.sort_by_key(|field| field.name);
@@ -179,7 +181,8 @@ fn load() -> Schema {
         }
     }
     let mut field_named = |type_name: &str, name: &str, change: &dyn Fn(&mut Field)| {
-        let field = types.get_mut(type_name).and_then(|kind| kind.fields.iter_mut().find(|field| field.name == name));
+        let field =
+            types.get_mut(type_name).and_then(|kind| kind.fields.iter_mut().find(|field| field.name == name));
         debug_assert!(field.is_some(), "the tables name {type_name}.{name}, which does not exist");
         if let Some(field) = field {
             change(field);
@@ -221,7 +224,8 @@ pub fn roots() -> &'static [Root] {
 
 /// The type of a kind, or none when no such kind is known.
 pub fn root(group: &str, version: &str, kind: &str) -> Option<&'static Type> {
-    let root = roots().iter().find(|root| root.group == group && root.version == version && root.kind == kind)?;
+    let root =
+        roots().iter().find(|root| root.group == group && root.version == version && root.kind == kind)?;
     type_named(root.type_name)
 }
 
@@ -375,7 +379,12 @@ mod tests {
                     shape = inner;
                 }
                 if let Shape::Record(name) = shape {
-                    assert!(type_named(name).is_some(), "{}.{} is of the unknown type {name}", kind.name, field.name);
+                    assert!(
+                        type_named(name).is_some(),
+                        "{}.{} is of the unknown type {name}",
+                        kind.name,
+                        field.name
+                    );
                 }
             }
         }

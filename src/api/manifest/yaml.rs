@@ -1,0 +1,362 @@
+//! Reads one YAML document into a value with positions.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::places::{Inside, Place, Places};
+use super::scalar::{self, Plain};
+use super::{Duplicate, MAX_ALIASED_NODES, MAX_DEPTH, ManifestError};
+
+/// What reading a document gives.
+type Read = (Value, Places, Vec<Duplicate>);
+
+fn mistake(message: &str, line: u32, column: u32) -> ManifestError {
+    ManifestError {
+        message: format!("error converting YAML to JSON: yaml: {message}"),
+        at: Place { line, column },
+    }
+}
+
+fn clamp(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// Reads the first document of `text`, whose first line is line `first_line` of the whole.
+pub fn read(text: &str, first_line: u32) -> Result<Read, ManifestError> {
+    check(text, first_line)?;
+    Builder::new(first_line).build(text)
+}
+
+/// What libyaml's parser (not its scanner) complains about; there the line is counted from zero.
+const PARSER_PROBLEMS: [&str; 8] = [
+    "did not find expected <",
+    "did not find expected node content",
+    "did not find expected '-' indicator",
+    "did not find expected key",
+    "did not find expected ',' or",
+    "found undefined tag handle",
+    "found incompatible YAML document",
+    "found duplicate %",
+];
+
+/// Asks libyaml's port whether the document is well-formed, and phrases its complaint as kubectl's library does.
+fn check(text: &str, first_line: u32) -> Result<(), ManifestError> {
+    let Some(document) = serde_yaml::Deserializer::from_str(text).next() else { return Ok(()) };
+    let Err(error) = serde::de::IgnoredAny::deserialize(document) else { return Ok(()) };
+    let told = error.to_string();
+    if told.starts_with("EOF while parsing") {
+        return Ok(());
+    }
+    let problem_end = told.find(" at line ").or_else(|| told.find(" at position ")).unwrap_or(told.len());
+    let problem = &told[..problem_end];
+    let (index, line, column) = error.location().map_or((0, 1, 1), |at| (at.index(), at.line(), at.column()));
+    let last_line = text.lines().count().max(1);
+    let (shown_line, shown_column) = if line > last_line { (last_line, 1) } else { (line, column) };
+    let at = |message: &str| {
+        mistake(message, (first_line - 1).saturating_add(clamp(shown_line)), clamp(shown_column))
+    };
+    if problem == "unknown anchor" {
+        let name: String = text
+            .chars()
+            .skip(index)
+            .skip_while(|c| *c == '*')
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '_' || *c == '-')
+            .collect();
+        return Err(at(&format!("unknown anchor '{name}' referenced")));
+    }
+    let is_parser = PARSER_PROBLEMS.iter().any(|known| problem.starts_with(known));
+    let told_line = if is_parser || line == 1 { line - 1 } else { line };
+    Err(match told_line {
+        0 => at(problem),
+        told_line => at(&format!("line {told_line}: {problem}")),
+    })
+}
+
+/// A node that is complete.
+struct Node {
+    value: Value,
+    places: Places,
+    nodes: usize,
+    merge: bool,
+}
+
+/// A list or map that is still open.
+struct Open {
+    anchor: usize,
+    at: Place,
+    nodes: usize,
+    content: Content,
+}
+
+enum Content {
+    List(Vec<Value>, Vec<Places>),
+    Map { values: Map<String, Value>, places: BTreeMap<String, Places>, key: Option<Key> },
+}
+
+/// The key that waits for its value.
+enum Key {
+    Name(String, Place),
+    Merge,
+}
+
+struct Builder {
+    first_line: u32,
+    open: Vec<Open>,
+    anchors: BTreeMap<usize, (Value, usize)>,
+    aliased_nodes: usize,
+    duplicates: Vec<Duplicate>,
+    done: Option<Node>,
+}
+
+impl Builder {
+    fn new(first_line: u32) -> Self {
+        Self {
+            first_line,
+            open: Vec::new(),
+            anchors: BTreeMap::new(),
+            aliased_nodes: 0,
+            duplicates: Vec::new(),
+            done: None,
+        }
+    }
+
+    fn build(mut self, text: &str) -> Result<Read, ManifestError> {
+        for event in Parser::new_from_str(text) {
+            let (event, span) = event.map_err(|error| {
+                let line = (self.first_line - 1).saturating_add(clamp(error.marker().line()));
+                let message = format!("line {}: {}", error.marker().line(), error.info());
+                mistake(&message, line, clamp(error.marker().col() + 1))
+            })?;
+            let at = Place {
+                line: (self.first_line - 1).saturating_add(clamp(span.start.line())),
+                column: clamp(span.start.col() + 1),
+            };
+            match event {
+                Event::Scalar(text, style, anchor, tag) => {
+                    let (value, merge) = read_scalar(text, style, tag.as_deref(), at)?;
+                    self.anchor(anchor, &value, 1);
+                    self.add(leaf(value, at, 1, merge), at)?;
+                }
+                Event::Alias(anchor) => {
+                    let Some((value, nodes)) = self.anchors.get(&anchor).cloned() else {
+                        let name = name_at(text, &span);
+                        return Err(mistake(
+                            &format!("anchor '{name}' value contains itself"),
+                            at.line,
+                            at.column,
+                        ));
+                    };
+                    self.aliased_nodes += nodes;
+                    if self.aliased_nodes > MAX_ALIASED_NODES {
+                        return Err(mistake("document contains excessive aliasing", at.line, at.column));
+                    }
+                    self.add(leaf(value, at, nodes, false), at)?;
+                }
+                Event::SequenceStart(anchor, _) => {
+                    self.begin(anchor, at, Content::List(Vec::new(), Vec::new()))?
+                }
+                Event::MappingStart(anchor, _) => {
+                    let content = Content::Map { values: Map::new(), places: BTreeMap::new(), key: None };
+                    self.begin(anchor, at, content)?;
+                }
+                Event::SequenceEnd | Event::MappingEnd => self.end()?,
+                Event::DocumentEnd => break,
+                Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) => {}
+            }
+        }
+        let node = self.done.unwrap_or_else(|| leaf(Value::Null, Place::default(), 1, false));
+        Ok((node.value, node.places, self.duplicates))
+    }
+
+    fn anchor(&mut self, anchor: usize, value: &Value, nodes: usize) {
+        if anchor > 0 {
+            self.anchors.insert(anchor, (value.clone(), nodes));
+        }
+    }
+
+    fn begin(&mut self, anchor: usize, at: Place, content: Content) -> Result<(), ManifestError> {
+        if self.open.len() >= MAX_DEPTH {
+            let line = at.line - (self.first_line - 1);
+            return Err(mistake(
+                &format!("line {line}: exceeded max depth of {MAX_DEPTH}"),
+                at.line,
+                at.column,
+            ));
+        }
+        self.open.push(Open { anchor, at, nodes: 1, content });
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), ManifestError> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        let (value, inside) = match open.content {
+            Content::List(values, places) => (Value::Array(values), Inside::Items(places)),
+            Content::Map { values, places, .. } => (Value::Object(values), Inside::Members(places)),
+        };
+        self.anchor(open.anchor, &value, open.nodes);
+        let places = Places { at: open.at, value_at: open.at, inside };
+        self.add(Node { value, places, nodes: open.nodes, merge: false }, open.at)
+    }
+
+    fn path(&self, last: &str) -> String {
+        let mut path = String::new();
+        for open in &self.open {
+            match &open.content {
+                Content::List(values, _) => path.push_str(&format!("[{}]", values.len())),
+                Content::Map { key: Some(Key::Name(name, _)), .. } => {
+                    path.push_str(if path.is_empty() { "" } else { "." });
+                    path.push_str(name);
+                }
+                Content::Map { .. } => {}
+            }
+        }
+        path.push_str(if path.is_empty() { "" } else { "." });
+        path.push_str(last);
+        path
+    }
+
+    /// Puts a complete node where it belongs.
+    fn add(&mut self, mut node: Node, at: Place) -> Result<(), ManifestError> {
+        let Some(open) = self.open.last_mut() else {
+            self.done = Some(node);
+            return Ok(());
+        };
+        open.nodes = open.nodes.saturating_add(node.nodes);
+        match &mut open.content {
+            Content::List(values, places) => {
+                values.push(node.value);
+                places.push(node.places);
+            }
+            Content::Map { values, places, key } => match key.take() {
+                None if node.merge => *key = Some(Key::Merge),
+                None => {
+                    let name = key_text(&node.value)
+                        .map_err(|shown| mistake(&format!("invalid map key: {shown}"), at.line, at.column))?;
+                    let is_duplicate = places.contains_key(&name);
+                    if is_duplicate && self.duplicates.len() < 100 {
+                        let duplicate = Duplicate { path: self.path(&name), at };
+                        self.duplicates.push(duplicate);
+                    }
+                    if let Some(Open { content: Content::Map { key, .. }, .. }) = self.open.last_mut() {
+                        *key = Some(Key::Name(name, at));
+                    }
+                }
+                Some(Key::Name(name, key_at)) => {
+                    node.places.at = key_at;
+                    places.insert(name.clone(), node.places);
+                    values.insert(name, node.value);
+                }
+                Some(Key::Merge) => {
+                    merge(values, node.value).map_err(|message| mistake(message, at.line, at.column))?
+                }
+            },
+        }
+        Ok(())
+    }
+}
+
+fn leaf(value: Value, at: Place, nodes: usize, merge: bool) -> Node {
+    Node { value, places: Places { at, value_at: at, inside: Inside::Nothing }, nodes, merge }
+}
+
+/// The anchor's name at an alias.
+fn name_at(text: &str, span: &saphyr_parser::Span) -> String {
+    text.chars()
+        .skip(span.start.index())
+        .skip_while(|c| *c == '*')
+        .take_while(|c| c.is_ascii_alphanumeric() || *c == '_' || *c == '-')
+        .collect()
+}
+
+/// What `<<` takes over.
+fn merge(values: &mut Map<String, Value>, from: Value) -> Result<(), &'static str> {
+    const REFUSAL: &str = "map merge requires map or sequence of maps as the value";
+    match from {
+        Value::Object(map) => values.extend(map),
+        Value::Array(maps) => {
+            // Earlier maps take precedence, so they come last.
+            for map in maps.into_iter().rev() {
+                let Value::Object(map) = map else { return Err(REFUSAL) };
+                values.extend(map);
+            }
+        }
+        _ => return Err(REFUSAL),
+    }
+    Ok(())
+}
+
+/// A key as a text; a list or map is no key, and is shown as Go shows it.
+fn key_text(value: &Value) -> Result<String, String> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Array(_) | Value::Object(_) => Err(shown(value)),
+        other => Ok(other.to_string()),
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "interface {}(nil)".to_string(),
+        Value::String(text) => format!("{text:?}"),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(shown).collect();
+            format!("[]interface {{}}{{{}}}", items.join(", "))
+        }
+        Value::Object(members) => {
+            let members: Vec<String> =
+                members.iter().map(|(key, value)| format!("{key:?}:{}", shown(value))).collect();
+            format!("map[interface {{}}]interface {{}}{{{}}}", members.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A scalar's value, and whether it is the merge key.
+fn read_scalar(
+    text: Cow<'_, str>,
+    style: ScalarStyle,
+    tag: Option<&Tag>,
+    at: Place,
+) -> Result<(Value, bool), ManifestError> {
+    let tag = match tag {
+        Some(tag) if tag.is_yaml_core_schema() => tag.suffix.as_str(),
+        Some(_) => "str",
+        None if style == ScalarStyle::Plain => "",
+        None => "str",
+    };
+    let wrong =
+        |kind: &str| mistake(&format!("cannot decode !!str `{text}` as a !!{kind}"), at.line, at.column);
+    Ok(match tag {
+        "str" => (Value::String(text.into_owned()), false),
+        "binary" => {
+            use base64::Engine as _;
+            let packed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+            let bytes = base64::engine::general_purpose::STANDARD.decode(packed);
+            let bytes = bytes
+                .map_err(|_| mistake("!!binary value contains invalid base64 data", at.line, at.column))?;
+            (Value::String(String::from_utf8_lossy(&bytes).into_owned()), false)
+        }
+        _ => match (scalar::resolve(&text), tag) {
+            (Plain::Null, "" | "null") => (Value::Null, false),
+            (Plain::Boolean(value), "" | "bool") => (Value::Bool(value), false),
+            (Plain::Number(value), "" | "int" | "float") => (value, false),
+            (Plain::Unwritable(name), "" | "float") => {
+                let message = format!("json: unsupported value: {name}");
+                return Err(ManifestError {
+                    message: format!("error converting YAML to JSON: {message}"),
+                    at,
+                });
+            }
+            (Plain::Merge, "") => (Value::String("<<".to_string()), true),
+            (Plain::Merge | Plain::Timestamp | Plain::Text, "" | "timestamp") => {
+                (Value::String(text.into_owned()), false)
+            }
+            (_, "null" | "bool" | "int" | "float") => return Err(wrong(tag)),
+            _ => (Value::String(text.into_owned()), false),
+        },
+    })
+}
