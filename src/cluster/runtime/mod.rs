@@ -1,1 +1,5 @@
-//! What runs on nodes: the registry of images and the processes of containers.
+//! What runs on nodes: the registry of images, the processes of containers, the applications they are.
+
+pub mod applications;
+pub mod node;
+pub mod process;

@@ -1,0 +1,261 @@
+//! The process of a container: a program, and the moment it started.
+
+use std::sync::Arc;
+
+use super::applications::Answers;
+use crate::api::time::Timestamp;
+
+/// What a container runs, as a function of the seconds since it started.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Program {
+    /// The ports it listens on.
+    pub listens: Vec<Listener>,
+    /// How it answers HTTP requests.
+    pub answers: Answers,
+    /// What it does beside listening, in the order of time.
+    pub moments: Vec<Moment>,
+    /// What it does over and over behind the last moment.
+    pub cycle: Option<Cycle>,
+    /// How it ends by itself; `None` when it runs for ever.
+    pub end: Option<End>,
+    /// What it does when it is told to stop.
+    pub stop: Stop,
+    /// The memory it uses.
+    pub memory_bytes: i64,
+}
+
+/// One port that a program listens on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listener {
+    /// The port.
+    pub port: i32,
+    /// Seconds from its start until it listens.
+    pub after_seconds: i64,
+}
+
+/// Something that a program does at one second of its life.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Seconds from its start, or from the start of the round in a cycle.
+    pub at_seconds: i64,
+    /// What it does.
+    pub deed: Deed,
+}
+
+/// What a program can do beside listening.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Writes a line to its output.
+    Print(String),
+    /// Creates a file.
+    Touch(String),
+    /// Removes a file, or everything below a folder.
+    Remove(String),
+}
+
+/// What a program does over and over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cycle {
+    /// When the first round begins.
+    pub from_seconds: i64,
+    /// How long one round takes; at least 1.
+    pub period_seconds: i64,
+    /// What it does in a round.
+    pub moments: Vec<Moment>,
+}
+
+/// How a program ends by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// Seconds from its start.
+    pub after_seconds: i64,
+    /// Its exit code.
+    pub exit_code: i32,
+    /// `Completed`, `Error`, `OOMKilled`.
+    pub reason: String,
+}
+
+/// What a program does when it is told to stop (SIGTERM).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Stop {
+    /// Dies of the signal at once, with exit code 143.
+    #[default]
+    AtOnce,
+    /// Finishes its work, then exits.
+    After {
+        /// Seconds it takes.
+        seconds: i64,
+        /// Its exit code.
+        exit_code: i32,
+    },
+    /// Ignores the signal, as the first process of a container does that has no handler for it.
+    Never,
+}
+
+/// One run of a container.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Process {
+    /// The container's id, `containerd://` and 64 hexadecimal digits.
+    pub container_id: String,
+    /// What runs.
+    pub program: Arc<Program>,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// How it ended; `None` while it runs.
+    pub ended: Option<Ended>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// When.
+    pub at: Timestamp,
+    /// The exit code.
+    pub exit_code: i32,
+    /// `Completed`, `Error`, `OOMKilled`.
+    pub reason: String,
+}
+
+/// What a process says to an HTTP request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The HTTP status code.
+    pub status: u16,
+    /// The body.
+    pub body: String,
+}
+
+/// Lines that one run can have written at most, as far as they are kept: older ones are rotated away.
+const LOG_LINES: i64 = 1000;
+
+impl Process {
+    /// Whether it runs.
+    pub fn is_running(&self) -> bool {
+        self.ended.is_none()
+    }
+
+    /// When it will have ended by itself; `None` when it runs for ever or has ended.
+    pub fn ends_at(&self) -> Option<Timestamp> {
+        let end = self.program.end.as_ref().filter(|_| self.is_running())?;
+        Some(Timestamp(self.started_at.0 + end.after_seconds))
+    }
+
+    /// Whether it listens on that port.
+    pub fn listens(&self, port: i32, now: Timestamp) -> bool {
+        self.listens_from(port).is_some_and(|from| from <= now)
+    }
+
+    /// Since or from when it listens on that port; `None` when it never does in this run.
+    pub fn listens_from(&self, port: i32) -> Option<Timestamp> {
+        let listener = self.program.listens.iter().find(|l| l.port == port).filter(|_| self.is_running())?;
+        Some(Timestamp(self.started_at.0 + listener.after_seconds))
+    }
+
+    /// How it answers an HTTP request.
+    pub fn answer(&self, pod_name: &str, pod_ip: &str, port: i32, path: &str) -> Answer {
+        self.program.answers.answer(pod_name, pod_ip, port, path)
+    }
+
+    /// The lines it has written until `now`, oldest first, each with its time.
+    pub fn log(&self, now: Timestamp) -> Vec<(Timestamp, String)> {
+        let until = self.ended.as_ref().map_or(now, |ended| ended.at.min(now));
+        self.deeds_until(until)
+            .into_iter()
+            .filter_map(|(at, deed)| match deed {
+                Deed::Print(line) => Some((at, line.clone())),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Whether the file is there.
+    pub fn has_file(&self, path: &str, now: Timestamp) -> bool {
+        let mut there = false;
+        for (_, deed) in self.deeds_until(now) {
+            match deed {
+                Deed::Touch(file) if file == path => there = true,
+                Deed::Remove(file) if file == path || path.starts_with(&format!("{file}/")) => there = false,
+                _ => {}
+            }
+        }
+        there
+    }
+
+    /// The next moment after `now` at which it creates or removes a file.
+    pub fn next_file_change(&self, now: Timestamp) -> Option<Timestamp> {
+        let age = now.seconds_since(self.started_at);
+        let changes = |m: &&Moment| !matches!(m.deed, Deed::Print(_));
+        let program = &self.program;
+        let once = program.moments.iter().filter(changes).map(|m| m.at_seconds).find(|&at| at > age);
+        let round = program.cycle.as_ref().and_then(|cycle| {
+            let rounds = (age - cycle.from_seconds).max(0) / cycle.period_seconds;
+            let start = cycle.from_seconds + rounds * cycle.period_seconds;
+            let at = |start: i64| {
+                cycle.moments.iter().filter(changes).map(move |m| start + m.at_seconds).find(|&at| at > age)
+            };
+            at(start).or_else(|| at(start + cycle.period_seconds))
+        });
+        once.or(round).map(|at| Timestamp(self.started_at.0 + at))
+    }
+
+    fn deeds_until(&self, until: Timestamp) -> Vec<(Timestamp, &Deed)> {
+        let age = until.seconds_since(self.started_at);
+        let at = |seconds: i64| Timestamp(self.started_at.0 + seconds);
+        let done = self.program.moments.iter().filter(|m| m.at_seconds <= age);
+        let mut deeds: Vec<_> = done.map(|m| (at(m.at_seconds), &m.deed)).collect();
+        if let Some(cycle) = &self.program.cycle
+            && !cycle.moments.is_empty()
+            && age >= cycle.from_seconds
+        {
+            let last = (age - cycle.from_seconds) / cycle.period_seconds;
+            let per_round = i64::try_from(cycle.moments.len()).unwrap_or(i64::MAX);
+            for round in (last - LOG_LINES / per_round).max(0)..=last {
+                let start = cycle.from_seconds + round * cycle.period_seconds;
+                let done = cycle.moments.iter().filter(|m| start + m.at_seconds <= age);
+                deeds.extend(done.map(|m| (at(start + m.at_seconds), &m.deed)));
+            }
+        }
+        deeds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn process(program: Program) -> Process {
+        let program = Arc::new(program);
+        Process { container_id: String::new(), program, started_at: Timestamp(100), ended: None }
+    }
+
+    #[test]
+    fn a_port_opens_when_the_program_has_started_up_and_closes_when_it_ends() {
+        let listens = vec![Listener { port: 80, after_seconds: 2 }];
+        let mut process = process(Program { listens, ..Program::default() });
+        assert!(!process.listens(80, Timestamp(101)));
+        assert!(process.listens(80, Timestamp(102)));
+        assert!(!process.listens(81, Timestamp(102)));
+        process.ended = Some(Ended { at: Timestamp(105), exit_code: 0, reason: "Completed".to_string() });
+        assert!(!process.listens(80, Timestamp(106)));
+    }
+
+    #[test]
+    fn a_file_comes_and_goes_with_the_moments() {
+        let moment = |at_seconds, deed| Moment { at_seconds, deed };
+        let file = "/tmp/healthy".to_string();
+        let moments = vec![moment(0, Deed::Touch(file.clone())), moment(30, Deed::Remove(file.clone()))];
+        let process = process(Program { moments, ..Program::default() });
+        assert!(process.has_file(&file, Timestamp(100)));
+        assert_eq!(process.next_file_change(Timestamp(100)), Some(Timestamp(130)));
+        assert!(!process.has_file(&file, Timestamp(130)));
+        assert_eq!(process.next_file_change(Timestamp(130)), None);
+    }
+
+    #[test]
+    fn a_cycle_writes_a_line_in_every_round() {
+        let moments = vec![Moment { at_seconds: 0, deed: Deed::Print("tick".to_string()) }];
+        let cycle = Some(Cycle { from_seconds: 0, period_seconds: 5, moments });
+        let process = process(Program { cycle, ..Program::default() });
+        assert_eq!(process.log(Timestamp(111)).len(), 3);
+    }
+}
