@@ -2,11 +2,15 @@
 
 pub mod actor;
 pub mod because;
+pub mod boot;
+pub mod command;
 pub mod component;
 pub mod controllers;
 pub mod diff;
 pub mod fact;
+pub mod history;
 pub mod kubelet;
+pub mod machine;
 pub mod network;
 pub mod queue;
 pub mod rng;

@@ -17,6 +17,8 @@ pub struct Settings {
     pub scheduler: bool,
     /// Whether controllers run.
     pub controllers: bool,
+    /// Whether the nodes have kubelets.
+    pub kubelets: bool,
 }
 
 /// One worker node.
@@ -58,6 +60,7 @@ impl Settings {
             service_account_admission: true,
             scheduler: true,
             controllers: true,
+            kubelets: true,
         }
     }
 

@@ -1,5 +1,12 @@
-//! The API server.
+//! The API server: the only way into the store.
+//!
+//! A person's request runs all stages ([`pipeline`]); a component's write, which is typed and made by code, runs
+//! admission and storage ([`transaction`]).
 
+pub mod admit;
+pub mod events;
+pub mod pipeline;
 pub mod request;
 pub mod status;
+pub mod transaction;
 pub mod write;

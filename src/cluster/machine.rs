@@ -1,0 +1,517 @@
+//! The cluster as a value, and how it moves.
+//!
+//! A tick is a synchronous round: every component, in the order of [`Actor`], sees the store as it was when the tick
+//! began, plus its own writes. What it writes, the others see in the next tick.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use sha2::{Digest, Sha256};
+
+use super::actor::Actor;
+use super::because::Because;
+use super::component::{self, Component, Memory, View};
+use super::fact::{Fact, FactId, What};
+use super::queue::{WorkKey, WorkQueue};
+use super::rng::Stream;
+use super::server::pipeline::{self, Passage};
+use super::server::request::{Request, Response};
+use super::server::status::Status;
+use super::server::transaction::{Transaction, Written};
+use super::server::write::{Operation, Write};
+use super::settings::Settings;
+use super::store::{Change, Store};
+use super::world::World;
+use crate::api::time::Timestamp;
+
+/// The time at visible tick 0: 2026-01-05T09:00:00Z, a Monday.
+pub const EPOCH: Timestamp = Timestamp(1_767_603_600);
+
+/// The whole simulated world. Cloning is cheap: everything large is shared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cluster {
+    /// How it was set up.
+    pub settings: Arc<Settings>,
+    /// What is outside.
+    pub world: World,
+    /// What etcd holds.
+    pub store: Store,
+    components: OrdMap<Actor, Component>,
+    server_stream: Stream,
+    tick: u64,
+    /// The machine's tick that is shown as 0.
+    origin_tick: u64,
+    round: Option<Round>,
+    last_fact: u64,
+}
+
+/// A tick under way.
+#[derive(Clone, Debug, PartialEq)]
+struct Round {
+    /// The store when the tick began.
+    base: Store,
+    /// The component at work.
+    actor: Actor,
+    /// The base, plus that component's own writes.
+    view: Store,
+    /// Work items done.
+    steps_done: u32,
+    /// Work items that were due at the beginning.
+    steps_due: u32,
+}
+
+/// How far a cluster moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moved {
+    /// One work item was done.
+    Step {
+        /// Whether it was a heartbeat or a look that changed nothing.
+        routine: bool,
+    },
+    /// Nothing was left to do in the tick: it is over.
+    TickEnded,
+}
+
+impl Cluster {
+    /// A cluster before its first tick: no objects, all components at rest.
+    pub fn empty(settings: Settings) -> Self {
+        let mut actors = Vec::new();
+        if settings.controllers {
+            actors.extend([
+                Actor::Deployment,
+                Actor::ReplicaSet,
+                Actor::EndpointSlice,
+                Actor::Namespace,
+                Actor::GarbageCollector,
+            ]);
+        }
+        if settings.scheduler {
+            actors.push(Actor::Scheduler);
+        }
+        if settings.kubelets {
+            actors.extend(settings.nodes.iter().map(|node| Actor::Kubelet(node.name.as_str().into())));
+        }
+        if settings.system_pods {
+            actors.extend(settings.nodes.iter().map(|node| Actor::KubeProxy(node.name.as_str().into())));
+            actors.extend([Actor::ServiceLoadBalancer, Actor::CoreDns, Actor::IngressController]);
+        }
+        let component = |actor: &Actor| Component {
+            queue: WorkQueue::default(),
+            stream: Stream::new(settings.seed, &actor.to_string()),
+            memory: Memory::of(actor),
+        };
+        Self {
+            components: actors.into_iter().map(|actor| (actor.clone(), component(&actor))).collect(),
+            server_stream: Stream::new(settings.seed, "apiserver"),
+            settings: Arc::new(settings),
+            world: World::default(),
+            store: Store::default(),
+            tick: 0,
+            origin_tick: 0,
+            round: None,
+            last_fact: 0,
+        }
+    }
+
+    /// The machine's tick; see [`Self::visible_tick`] for what is shown.
+    pub fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    /// The tick as shown: 0 when the set-up was done.
+    pub fn visible_tick(&self) -> i64 {
+        self.shown(self.tick)
+    }
+
+    /// A machine's tick as shown; negative during the set-up.
+    pub fn shown(&self, tick: u64) -> i64 {
+        tick.cast_signed() - self.origin_tick.cast_signed()
+    }
+
+    /// The time.
+    pub fn now(&self) -> Timestamp {
+        Timestamp(EPOCH.0 + self.visible_tick())
+    }
+
+    /// Makes the present moment the visible tick 0. Times of what happened before lie before [`EPOCH`], so this is
+    /// for an empty cluster, with the number of ticks that the set-up will take.
+    pub fn set_origin(&mut self, ticks_ahead: u64) {
+        self.origin_tick = self.tick + ticks_ahead;
+    }
+
+    /// Whether a tick is under way, with some of its steps done.
+    pub fn is_inside_tick(&self) -> bool {
+        self.round.is_some()
+    }
+
+    /// Steps done and steps due in the tick under way; `None` between ticks.
+    pub fn steps(&self) -> Option<(u32, u32)> {
+        let round = self.round.as_ref()?;
+        let left: usize = self
+            .components
+            .values()
+            .map(|c| c.queue.iter().take_while(|(_, due)| *due <= self.tick).count())
+            .sum();
+        let left = u32::try_from(left).unwrap_or(u32::MAX);
+        Some((round.steps_done, round.steps_due.max(round.steps_done.saturating_add(left))))
+    }
+
+    /// The component at work in the tick under way.
+    pub fn acting(&self) -> Option<&Actor> {
+        self.round.as_ref().map(|round| &round.actor)
+    }
+
+    /// All components, in the order of a tick.
+    pub fn components(&self) -> impl Iterator<Item = (&Actor, &Component)> {
+        self.components.iter()
+    }
+
+    /// One component.
+    pub fn component(&self, actor: &Actor) -> Option<&Component> {
+        self.components.get(actor)
+    }
+
+    /// The tick in which something other than a heartbeat happens next; `None` when the cluster is quiet.
+    pub fn next_busy_tick(&self) -> Option<u64> {
+        let pending = self.round.is_some() || self.has_news();
+        let now = if self.round.is_some() { self.tick } else { self.tick + 1 };
+        let queued = self.components.values().filter_map(|c| c.queue.earliest_busy_tick()).min();
+        match (pending, queued) {
+            (true, _) => Some(now),
+            (false, queued) => queued.map(|due| due.max(now)),
+        }
+    }
+
+    /// Whether nothing but heartbeats is left to do.
+    pub fn is_quiet(&self) -> bool {
+        self.next_busy_tick().is_none()
+    }
+
+    /// Whether changes wait that concern some component.
+    fn has_news(&self) -> bool {
+        let view = self.view(&self.store);
+        self.store.undelivered().iter().any(|change| {
+            let concerned = self.components.keys().filter(|actor| actor.node().is_none());
+            concerned
+                .into_iter()
+                .any(|actor| component::concerns(actor, &view, change).iter().any(|key| !key.is_routine()))
+                || component::node_actors(&view, change)
+                    .iter()
+                    .any(|(actor, key)| !key.is_routine() && self.components.contains_key(actor))
+        })
+    }
+
+    fn view<'a>(&'a self, store: &'a Store) -> View<'a> {
+        View { store, now: self.now(), tick: self.tick, settings: &self.settings, world: &self.world }
+    }
+
+    /// Asks the API server on a person's behalf. Facts are appended to `facts`.
+    ///
+    /// # Errors
+    /// The server's refusal.
+    pub fn ask(&mut self, request: &Request, facts: &mut Vec<Arc<Fact>>) -> Result<Response, Status> {
+        self.ask_as(&Actor::You, request, facts)
+    }
+
+    /// Asks the API server on behalf of `actor`.
+    ///
+    /// # Errors
+    /// The server's refusal.
+    pub fn ask_as(
+        &mut self,
+        actor: &Actor,
+        request: &Request,
+        facts: &mut Vec<Arc<Fact>>,
+    ) -> Result<Response, Status> {
+        let asked = self.record(facts, actor.clone(), None, What::Asked { request: request.summary() });
+        let mut passage = Passage::default();
+        let write_fact = FactId(self.last_fact + 1);
+        let now = self.now();
+        let mut transaction = Transaction {
+            store: &mut self.store,
+            stream: &mut self.server_stream,
+            now,
+            settings: &self.settings,
+            writer: actor,
+            fact: write_fact,
+        };
+        let result = pipeline::run(&mut transaction, request, &mut passage);
+        // The write's fact comes first, since the change that watchers get names it; the stages follow.
+        let stored = match &result {
+            Ok((_, written)) if !request.options.dry_run && !written.is_nothing() => {
+                Some(self.record_written(facts, actor.clone(), Some(asked), written, None, false))
+            }
+            _ => None,
+        };
+        for (stage, refusal, notes) in passage.stages {
+            let cause = Some(stored.unwrap_or(asked));
+            self.record(facts, Actor::ApiServer, cause, What::Staged { stage, refusal, notes });
+        }
+        result.map(|(response, _)| response)
+    }
+
+    /// Does the next work item, beginning a tick if none is under way.
+    pub fn step(&mut self, facts: &mut Vec<Arc<Fact>>) -> Moved {
+        if self.round.is_none() {
+            self.begin_tick();
+        }
+        match self.next_actor() {
+            Some(actor) => Moved::Step { routine: self.handle_next(&actor, facts) },
+            None => {
+                self.round = None;
+                Moved::TickEnded
+            }
+        }
+    }
+
+    /// Finishes the tick under way, or begins one and finishes it.
+    pub fn finish_tick(&mut self, facts: &mut Vec<Arc<Fact>>) {
+        while self.step(facts) != Moved::TickEnded {}
+    }
+
+    /// Skips to the tick before `tick` if nothing at all is due until then. Returns whether it moved.
+    pub fn skip_to_before(&mut self, tick: u64) -> bool {
+        let earliest = self.components.values().filter_map(|c| c.queue.earliest_due_tick()).min();
+        let target = earliest.map_or(tick, |due| due.min(tick)).saturating_sub(1);
+        if self.round.is_some() || !self.store.undelivered().is_empty() || target <= self.tick {
+            return false;
+        }
+        self.tick = target;
+        true
+    }
+
+    /// A hash of everything that the cluster's future depends on: equal clusters have equal digests, on every
+    /// platform.
+    pub fn digest(&self) -> String {
+        struct Sink(Sha256);
+        impl std::fmt::Write for Sink {
+            fn write_str(&mut self, text: &str) -> std::fmt::Result {
+                self.0.update(text.as_bytes());
+                Ok(())
+            }
+        }
+        let mut sink = Sink(Sha256::new());
+        std::fmt::Write::write_fmt(&mut sink, format_args!("{self:?}")).expect("a hash takes every text");
+        sink.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Puts a key into a component's queue: for the set-up and for tests.
+    pub fn enqueue(&mut self, actor: &Actor, key: WorkKey) {
+        let due_tick = self.tick + 1;
+        if let Some(component) = self.components.get_mut(actor) {
+            component.queue.add(key, due_tick, None);
+        }
+    }
+
+    fn begin_tick(&mut self) {
+        self.tick += 1;
+        let changes = self.store.take_undelivered();
+        let base = self.store.clone();
+        let mut arrivals: Vec<(Actor, WorkKey, FactId)> = Vec::new();
+        {
+            let view = self.view(&base);
+            for change in &changes {
+                let cause = |key| move |actor: &Actor| (actor.clone(), key, change.fact);
+                for actor in self.components.keys().filter(|actor| actor.node().is_none()) {
+                    arrivals.extend(
+                        component::concerns(actor, &view, change).into_iter().map(|key| cause(key)(actor)),
+                    );
+                }
+                let on_nodes = component::node_actors(&view, change);
+                arrivals.extend(on_nodes.into_iter().map(|(actor, key)| (actor, key, change.fact)));
+            }
+        }
+        for (actor, key, cause) in arrivals {
+            if let Some(component) = self.components.get_mut(&actor) {
+                component.queue.add(key, self.tick, Some(cause));
+            }
+        }
+        let tick = self.tick;
+        let due = |c: &Component| c.queue.iter().take_while(|(_, due)| *due <= tick).count();
+        let steps_due = self.components.values().map(due).sum::<usize>();
+        self.round = Some(Round {
+            view: base.clone(),
+            base,
+            actor: Actor::You,
+            steps_done: 0,
+            steps_due: u32::try_from(steps_due).unwrap_or(u32::MAX),
+        });
+    }
+
+    fn next_actor(&self) -> Option<Actor> {
+        let round = self.round.as_ref()?;
+        let mut waiting = self.components.range(round.actor.clone()..);
+        waiting
+            .find(|(_, component)| component.queue.next_due(self.tick).is_some())
+            .map(|(actor, _)| actor.clone())
+    }
+
+    /// Does one work item of `actor`. Returns whether it was routine.
+    fn handle_next(&mut self, actor: &Actor, facts: &mut Vec<Arc<Fact>>) -> bool {
+        let tick = self.tick;
+        let (Some(round), Some(mut component)) = (self.round.as_mut(), self.components.get(actor).cloned())
+        else {
+            return true;
+        };
+        if round.actor != *actor {
+            round.actor = actor.clone();
+            round.view = round.base.clone();
+        }
+        round.steps_done += 1;
+        let step = round.steps_done;
+        let view_store = round.view.clone();
+        let Some((key, entry)) = component.queue.pop_due(tick) else { return true };
+        let outcome = component::reconcile(actor, &mut component, &self.view(&view_store), &key);
+        let idle = outcome.writes.is_empty() && outcome.notes.is_empty();
+        let routine = key.is_routine() || idle;
+
+        let head = self.next_fact_id();
+        let head_index = facts.len();
+        facts.push(Arc::new(Fact {
+            id: head,
+            tick,
+            step,
+            actor: actor.clone(),
+            cause: entry.cause,
+            what: What::Reconciled { key: key.clone(), writes: 0 },
+            saw: outcome.saw,
+            because: outcome.because,
+            routine,
+        }));
+        for what in outcome.notes {
+            self.record(facts, actor.clone(), Some(head), what);
+        }
+        let mut writes_done = 0;
+        let mut refused = None;
+        for write in outcome.writes {
+            match self.execute(actor, head, &write, key.is_routine(), facts) {
+                Ok(changed) => writes_done += u32::from(changed),
+                Err(status) => {
+                    refused = Some((write, status));
+                    break;
+                }
+            }
+        }
+        if let Some((write, status)) = refused {
+            let wait = component.queue.add_after_failure(key.clone(), tick, Some(head));
+            let what = What::Refused {
+                key: write.operation.key(),
+                status: Arc::new(status.clone()),
+                retry_ticks: Some(wait),
+            };
+            self.record(facts, actor.clone(), Some(head), what);
+            let view_store = self.round.as_ref().map(|round| round.view.clone()).unwrap_or_default();
+            let more = component::after_refusal(actor, &self.view(&view_store), &key, &write, &status);
+            for write in more {
+                writes_done += u32::from(self.execute(actor, head, &write, false, facts).unwrap_or(false));
+            }
+        } else if outcome.failed {
+            component.queue.add_after_failure(key.clone(), tick, Some(head));
+        } else {
+            component.queue.forget(&key);
+        }
+        for (key, after_ticks) in outcome.again {
+            component.queue.add(key, tick + after_ticks.max(1), Some(head));
+        }
+        self.components.insert(actor.clone(), component);
+        if let Some(fact) = facts.get_mut(head_index) {
+            Arc::make_mut(fact).what = What::Reconciled { key, writes: writes_done };
+        }
+        routine
+    }
+
+    /// Carries out one write of a component. Returns whether it changed anything.
+    fn execute(
+        &mut self,
+        actor: &Actor,
+        cause: FactId,
+        write: &Write,
+        routine: bool,
+        facts: &mut Vec<Arc<Fact>>,
+    ) -> Result<bool, Status> {
+        let (fact, now) = (FactId(self.last_fact + 1), self.now());
+        let before = self.store.undelivered().len();
+        let mut transaction = Transaction {
+            store: &mut self.store,
+            stream: &mut self.server_stream,
+            now,
+            settings: &self.settings,
+            writer: actor,
+            fact,
+        };
+        let written = transaction.execute(write.operation.clone())?;
+        if written.is_nothing() {
+            return Ok(false);
+        }
+        if let Some(round) = &mut self.round {
+            let own: Vec<Change> = self.store.undelivered().iter().skip(before).cloned().collect();
+            own.iter().for_each(|change| round.view.follow(change));
+        }
+        let routine = routine && matches!(write.operation, Operation::Update(_) | Operation::UpdateStatus(_));
+        self.record_written(
+            facts,
+            actor.clone(),
+            Some(cause),
+            &written,
+            Some(write.because.clone()),
+            routine,
+        );
+        Ok(true)
+    }
+
+    fn record_written(
+        &mut self,
+        facts: &mut Vec<Arc<Fact>>,
+        actor: Actor,
+        cause: Option<FactId>,
+        written: &Written,
+        because: Option<Because>,
+        routine: bool,
+    ) -> FactId {
+        let what =
+            What::Wrote { key: written.key.clone(), old: written.old.clone(), new: written.new.clone() };
+        let id = self.record(facts, actor, cause, what);
+        if let Some(fact) = facts.last_mut() {
+            let fact = Arc::make_mut(fact);
+            fact.because = because;
+            fact.routine = routine;
+        }
+        id
+    }
+
+    fn record(
+        &mut self,
+        facts: &mut Vec<Arc<Fact>>,
+        actor: Actor,
+        cause: Option<FactId>,
+        what: What,
+    ) -> FactId {
+        let id = self.next_fact_id();
+        let step = self.round.as_ref().map_or(0, |round| round.steps_done);
+        let step = if matches!(actor, Actor::You | Actor::ApiServer) { 0 } else { step };
+        let fact = Fact {
+            id,
+            tick: self.tick,
+            step,
+            actor,
+            cause,
+            what,
+            saw: Vec::new(),
+            because: None,
+            routine: false,
+        };
+        facts.push(Arc::new(fact));
+        id
+    }
+
+    fn next_fact_id(&mut self) -> FactId {
+        self.last_fact += 1;
+        FactId(self.last_fact)
+    }
+
+    /// How many keys wait in each component's queue, for the screen.
+    pub fn queue_lengths(&self) -> BTreeMap<&Actor, usize> {
+        self.components.iter().map(|(actor, component)| (actor, component.queue.len())).collect()
+    }
+}

@@ -1,0 +1,260 @@
+//! Admission: what the cluster's own rules add to an object or refuse.
+//!
+//! Models: the plugins NamespaceLifecycle, ServiceAccount, DefaultTolerationSeconds and Priority, and what the
+//! registries of Pod and Service fill in on creation (phase, QoS class, cluster IP, node ports).
+//! Leaves out: LimitRanger, ResourceQuota, PodSecurity.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::status::{Cause, Status};
+use super::transaction::Transaction;
+use crate::api::kind::Kind;
+use crate::api::kinds::networking::Service;
+use crate::api::kinds::pod::{Pod, PodSpec, Toleration};
+use crate::api::meta::ObjectKey;
+use crate::api::object::Object;
+
+/// Fills in what the server owns of a new object.
+///
+/// # Errors
+/// What the rules refuse.
+pub fn on_create(transaction: &mut Transaction<'_>, object: &mut Object) -> Result<(), Status> {
+    match object {
+        Object::Pod(pod) => admit_pod(transaction, Arc::make_mut(pod)),
+        Object::Service(service) => return admit_service(transaction, Arc::make_mut(service)),
+        Object::Namespace(namespace) => {
+            let namespace = Arc::make_mut(namespace);
+            namespace.spec.finalizers = vec!["kubernetes".to_string()];
+            namespace.status.phase = "Active".to_string();
+            let name = namespace.meta.name.to_string();
+            namespace.meta.labels.insert("kubernetes.io/metadata.name".to_string(), name);
+        }
+        Object::Deployment(deployment) => Arc::make_mut(deployment).status = Default::default(),
+        Object::ReplicaSet(replicaset) => Arc::make_mut(replicaset).status = Default::default(),
+        Object::Ingress(ingress) => Arc::make_mut(ingress).status = Default::default(),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Fills in what the server owns of a changed object.
+///
+/// # Errors
+/// What the rules refuse.
+pub fn on_update(transaction: &mut Transaction<'_>, old: &Object, new: &mut Object) -> Result<(), Status> {
+    if let (Object::Service(old), Object::Service(new)) = (old, new) {
+        let new = Arc::make_mut(new);
+        let takes_address = |service: &Service| service.spec.service_type != "ExternalName";
+        if takes_address(old) && takes_address(new) && new.spec.cluster_ip.is_empty() {
+            new.spec.cluster_ip = old.spec.cluster_ip.clone();
+            new.spec.cluster_ips = old.spec.cluster_ips.clone();
+        }
+        let had = &old.spec.ports;
+        if matches!(new.spec.service_type.as_str(), "NodePort" | "LoadBalancer") {
+            for port in &mut new.spec.ports {
+                if port.node_port == 0
+                    && let Some(same) =
+                        had.iter().find(|p| p.port == port.port && p.protocol == port.protocol)
+                {
+                    port.node_port = same.node_port;
+                }
+            }
+        }
+        return admit_service(transaction, new);
+    }
+    Ok(())
+}
+
+/// Refuses to delete what must stay.
+///
+/// # Errors
+/// 403 for the namespaces `default`, `kube-system` and `kube-public`.
+pub fn on_delete(key: &ObjectKey) -> Result<(), Status> {
+    let must_stay =
+        key.kind == Kind::Namespace && matches!(&*key.name, "default" | "kube-system" | "kube-public");
+    if must_stay {
+        return Err(Status::forbidden(key.kind, &key.name, "this namespace may not be deleted"));
+    }
+    Ok(())
+}
+
+fn admit_pod(transaction: &mut Transaction<'_>, pod: &mut Pod) {
+    pod.status = Default::default();
+    pod.status.phase = "Pending".to_string();
+    pod.status.qos_class = qos_class(&pod.spec).to_string();
+    if transaction.settings.service_account_admission && pod.spec.service_account_name.is_empty() {
+        let volume = format!("kube-api-access-{}", transaction.stream.name_suffix(5));
+        add_service_account(Arc::make_mut(&mut pod.spec), &volume);
+    }
+    let lacks_default = default_tolerations().any(|toleration| !has_toleration(&pod.spec, &toleration.key));
+    if lacks_default || pod.spec.priority.is_none() {
+        let spec = Arc::make_mut(&mut pod.spec);
+        for toleration in default_tolerations() {
+            if !has_toleration(spec, &toleration.key) {
+                spec.tolerations.push(toleration);
+            }
+        }
+        if spec.priority.is_none() {
+            spec.priority = Some(0);
+            spec.rest.set("preemptionPolicy", Some(json!("PreemptLowerPriority")));
+        }
+        if spec.rest.get("enableServiceLinks").is_none() {
+            spec.rest.set("enableServiceLinks", Some(Value::Bool(true)));
+        }
+    }
+}
+
+/// What every Pod puts up with for five minutes, so that a short absence of its node costs nothing.
+fn default_tolerations() -> impl Iterator<Item = Toleration> {
+    ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"].into_iter().map(|key| Toleration {
+        key: key.to_string(),
+        operator: "Exists".to_string(),
+        effect: "NoExecute".to_string(),
+        toleration_seconds: Some(300),
+        ..Toleration::default()
+    })
+}
+
+fn has_toleration(spec: &PodSpec, key: &str) -> bool {
+    let covers = |t: &Toleration| {
+        (t.key == key || t.key.is_empty()) && (t.effect == "NoExecute" || t.effect.is_empty())
+    };
+    spec.tolerations.iter().any(covers)
+}
+
+/// The default account and the volume with its token.
+fn add_service_account(spec: &mut PodSpec, volume: &str) {
+    const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+    spec.service_account_name = "default".to_string();
+    spec.rest.set("serviceAccount", Some(json!("default")));
+    if spec.rest.get("automountServiceAccountToken") == Some(&Value::Bool(false)) {
+        return;
+    }
+    let mut volumes = spec.rest.get("volumes").and_then(Value::as_array).cloned().unwrap_or_default();
+    volumes.push(json!({
+        "name": volume,
+        "projected": {"defaultMode": 420, "sources": [
+            {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
+            {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+            {"downwardAPI": {"items": [{"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}]}},
+        ]},
+    }));
+    spec.rest.set("volumes", Some(Value::Array(volumes)));
+    for container in spec.init_containers.iter_mut().chain(&mut spec.containers) {
+        let mut mounts =
+            container.rest.get("volumeMounts").and_then(Value::as_array).cloned().unwrap_or_default();
+        if mounts.iter().any(|mount| mount["mountPath"] == MOUNT_PATH) {
+            continue;
+        }
+        mounts.push(json!({"name": volume, "readOnly": true, "mountPath": MOUNT_PATH}));
+        container.rest.set("volumeMounts", Some(Value::Array(mounts)));
+    }
+}
+
+/// `Guaranteed`, `Burstable` or `BestEffort`.
+///
+/// Models: `pkg/apis/core/v1/helper/qos.ComputePodQOS`.
+fn qos_class(spec: &PodSpec) -> &'static str {
+    let containers = || spec.init_containers.iter().chain(&spec.containers);
+    let amounts = |list: &crate::api::kinds::ResourceList| {
+        ["cpu", "memory"].map(|name| list.get(name).filter(|amount| !amount.is_zero()).cloned())
+    };
+    let mut is_best_effort = true;
+    let mut is_guaranteed = true;
+    for container in containers() {
+        let (requests, limits) =
+            (amounts(&container.resources.requests), amounts(&container.resources.limits));
+        if requests.iter().chain(&limits).any(Option::is_some) {
+            is_best_effort = false;
+        }
+        let equal = |index: usize| {
+            limits[index].is_some() && (requests[index].is_none() || requests[index] == limits[index])
+        };
+        if !equal(0) || !equal(1) {
+            is_guaranteed = false;
+        }
+    }
+    match (is_best_effort, is_guaranteed) {
+        (true, _) => "BestEffort",
+        (false, true) => "Guaranteed",
+        (false, false) => "Burstable",
+    }
+}
+
+const NODE_PORTS: std::ops::Range<u32> = 30_000..32_768;
+
+/// Allocates the cluster's address and node ports of a Service.
+fn admit_service(transaction: &mut Transaction<'_>, service: &mut Service) -> Result<(), Status> {
+    let service_type = service.spec.service_type.clone();
+    if service_type == "ExternalName" {
+        return Ok(());
+    }
+    let own_key = ObjectKey::new(Kind::Service, service.meta.namespace.clone(), service.meta.name.clone());
+    let others = |transaction: &Transaction<'_>| -> Vec<Arc<Service>> {
+        let is_other = |other: &&Arc<Service>| {
+            other.meta.name != own_key.name || other.meta.namespace != own_key.namespace
+        };
+        transaction.store.list::<Service>().filter(is_other).cloned().collect()
+    };
+    if service.spec.cluster_ip.is_empty() {
+        let taken: std::collections::BTreeSet<String> =
+            others(transaction).iter().map(|other| other.spec.cluster_ip.clone()).collect();
+        service.spec.cluster_ip = loop {
+            let number = 256 + transaction.stream.below(65_536 - 512);
+            let address = format!("10.96.{}.{}", number / 256, number % 256);
+            if !taken.contains(&address) {
+                break address;
+            }
+        };
+    } else if service.spec.cluster_ip != "None" {
+        let address = service.spec.cluster_ip.clone();
+        if others(transaction).iter().any(|other| other.spec.cluster_ip == address) {
+            let cause = Cause {
+                reason: "FieldValueInvalid",
+                message: format!(
+                    "Invalid value: [\"{address}\"]: failed to allocate IP {address}: provided IP is already allocated"
+                ),
+                field: "spec.clusterIPs".to_string(),
+            };
+            return Err(Status::invalid(Kind::Service, &service.meta.name, vec![cause]));
+        }
+    }
+    service.spec.cluster_ips = vec![service.spec.cluster_ip.clone()];
+    for (field, value) in [("ipFamilies", json!(["IPv4"])), ("ipFamilyPolicy", json!("SingleStack"))] {
+        if service.spec.rest.get(field).is_none() {
+            service.spec.rest.set(field, Some(value));
+        }
+    }
+    if matches!(service_type.as_str(), "NodePort" | "LoadBalancer") {
+        let mut taken: std::collections::BTreeSet<i32> = others(transaction)
+            .iter()
+            .flat_map(|other| other.spec.ports.iter().map(|port| port.node_port))
+            .collect();
+        for (index, port) in service.spec.ports.iter_mut().enumerate() {
+            if port.node_port != 0 {
+                if !taken.insert(port.node_port) {
+                    let cause = Cause {
+                        reason: "FieldValueInvalid",
+                        message: format!(
+                            "Invalid value: {}: provided port is already allocated",
+                            port.node_port
+                        ),
+                        field: format!("spec.ports[{index}].nodePort"),
+                    };
+                    return Err(Status::invalid(Kind::Service, &service.meta.name, vec![cause]));
+                }
+                continue;
+            }
+            port.node_port = loop {
+                let drawn = NODE_PORTS.start + transaction.stream.below(NODE_PORTS.end - NODE_PORTS.start);
+                let drawn = i32::try_from(drawn).expect("node ports are below 32768");
+                if taken.insert(drawn) {
+                    break drawn;
+                }
+            };
+        }
+    }
+    Ok(())
+}

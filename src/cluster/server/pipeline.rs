@@ -1,0 +1,203 @@
+//! A person's request through all stages of the API server.
+//!
+//! Models: `apiserver/pkg/endpoints/handlers` (create, update, patch, delete). Leaves out: server-side apply, watch
+//! over the wire.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::request::{Request, Response, Verb};
+use super::status::Status;
+use super::transaction::{Transaction, Written};
+use crate::api::object::Object;
+use crate::cluster::fact::Stage;
+
+/// What the stages said, in order; the last one is the refusal if there was one.
+#[derive(Clone, Debug, Default)]
+pub struct Passage {
+    /// Each stage that was reached, with its refusal and its notes.
+    pub stages: Vec<(Stage, Option<Arc<Status>>, Vec<String>)>,
+}
+
+impl Passage {
+    fn pass(&mut self, stage: Stage) {
+        self.stages.push((stage, None, Vec::new()));
+    }
+
+    fn note(&mut self, stage: Stage, notes: Vec<String>) {
+        self.stages.push((stage, None, notes));
+    }
+
+    fn check<T>(&mut self, stage: Stage, result: Result<T, Status>) -> Result<T, Status> {
+        if let Err(status) = &result {
+            self.stages.push((stage, Some(Arc::new(status.clone())), Vec::new()));
+        }
+        result
+    }
+}
+
+/// Runs a request. With `dry_run` nothing is stored, and the response shows what would be.
+///
+/// # Errors
+/// The refusal of the stage that is last in `passage`.
+pub fn run(
+    transaction: &mut Transaction<'_>,
+    request: &Request,
+    passage: &mut Passage,
+) -> Result<(Response, Written), Status> {
+    passage.pass(Stage::Authenticate);
+    passage.pass(Stage::Authorize);
+    if request.options.dry_run {
+        let (mut store, mut stream) = (transaction.store.clone(), transaction.stream.clone());
+        let mut rehearsal = Transaction { store: &mut store, stream: &mut stream, ..*transaction };
+        return carry_out(&mut rehearsal, request, passage);
+    }
+    carry_out(transaction, request, passage)
+}
+
+fn carry_out(
+    transaction: &mut Transaction<'_>,
+    request: &Request,
+    passage: &mut Passage,
+) -> Result<(Response, Written), Status> {
+    let (written, warnings) = match request.verb {
+        Verb::Create => create(transaction, request, passage)?,
+        Verb::Update => {
+            let result = current(transaction, request);
+            let stored = passage.check(Stage::Store, result)?;
+            replace(transaction, request, passage, &stored, request.body.clone())?
+        }
+        Verb::MergePatch | Verb::StrategicPatch | Verb::JsonPatch => {
+            let result = current(transaction, request);
+            let stored = passage.check(Stage::Store, result)?;
+            let result = patched(request, &stored);
+            let body = passage.check(Stage::Decode, result)?;
+            replace(transaction, request, passage, &stored, body)?
+        }
+        Verb::Delete => {
+            passage.pass(Stage::Decode);
+            let options = &request.options;
+            let uid = options.uid.as_deref().map(Into::into);
+            let result =
+                transaction.delete(&request.key(), uid.as_ref(), options.grace_seconds, options.propagation);
+            (passage.check(Stage::Store, result)?, Vec::new())
+        }
+    };
+    passage.pass(Stage::Store);
+    let shown = written.new.as_ref().or(written.old.as_ref());
+    let object = shown.map_or(Value::Null, Object::to_value);
+    Ok((Response { object, changed: !written.is_nothing(), warnings }, written))
+}
+
+fn current(transaction: &Transaction<'_>, request: &Request) -> Result<Object, Status> {
+    let stored = transaction.store.object(&request.key()).cloned();
+    stored.ok_or_else(|| Status::not_found(request.kind, &request.name))
+}
+
+fn create(
+    transaction: &mut Transaction<'_>,
+    request: &Request,
+    passage: &mut Passage,
+) -> Result<(Written, Vec<String>), Status> {
+    let (object, warnings) = read(request, request.body.clone(), None, passage)?;
+    let result = transaction.create(object);
+    Ok((passage.check(Stage::Admit, result)?, warnings))
+}
+
+fn replace(
+    transaction: &mut Transaction<'_>,
+    request: &Request,
+    passage: &mut Passage,
+    stored: &Object,
+    body: Value,
+) -> Result<(Written, Vec<String>), Status> {
+    let (object, warnings) = read(request, body, Some(stored), passage)?;
+    let result = match request.subresource.as_str() {
+        "status" => transaction.update_status(object),
+        _ => transaction.update(object),
+    };
+    Ok((passage.check(Stage::Admit, result)?, warnings))
+}
+
+/// Decodes, defaults and validates a body.
+fn read(
+    request: &Request,
+    body: Value,
+    _stored: Option<&Object>,
+    passage: &mut Passage,
+) -> Result<(Object, Vec<String>), Status> {
+    let mut body = body;
+    let result = address(request, &mut body);
+    passage.check(Stage::Decode, result)?;
+    let warnings = Vec::new();
+    passage.pass(Stage::Decode);
+    passage.note(Stage::Default, Vec::new());
+    passage.pass(Stage::Validate);
+    let kind = request.kind;
+    let decoded = Object::decode(kind, body).map_err(|error| {
+        Status::bad_request(format!(
+            "{} in version \"{}\" cannot be handled as a {}: {error}",
+            kind.name(),
+            kind.version(),
+            kind.name()
+        ))
+    });
+    Ok((passage.check(Stage::Decode, decoded)?, warnings))
+}
+
+/// Makes the body's name and namespace agree with the request's.
+fn address(request: &Request, body: &mut Value) -> Result<(), Status> {
+    let Some(map) = body.as_object_mut() else {
+        return Err(Status::bad_request("the request body is no object"));
+    };
+    let meta = map.entry("metadata").or_insert_with(|| Value::Object(Default::default()));
+    let Some(meta) = meta.as_object_mut() else { return Ok(()) };
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_string();
+    let (name, namespace) = (text(meta.get("name")), text(meta.get("namespace")));
+    if !namespace.is_empty() && namespace != *request.namespace && request.kind.is_namespaced() {
+        return Err(Status::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    if !name.is_empty() && !request.name.is_empty() && name != *request.name {
+        let message =
+            format!("the name of the object ({name}) does not match the name on the URL ({})", request.name);
+        return Err(Status::bad_request(message));
+    }
+    if request.kind.is_namespaced() {
+        meta.insert("namespace".to_string(), Value::String(request.namespace.to_string()));
+    } else {
+        meta.remove("namespace");
+    }
+    Ok(())
+}
+
+/// The stored object with the patch applied.
+fn patched(request: &Request, stored: &Object) -> Result<Value, Status> {
+    let mut value = stored.to_value();
+    match request.verb {
+        Verb::MergePatch => merge(&mut value, &request.body),
+        _ => return Err(Status::method_not_allowed()),
+    }
+    Ok(value)
+}
+
+/// RFC 7386.
+fn merge(value: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else {
+        *value = patch.clone();
+        return;
+    };
+    if !value.is_object() {
+        *value = Value::Object(Default::default());
+    }
+    let map = value.as_object_mut().expect("made an object above");
+    for (key, change) in patch {
+        if change.is_null() {
+            map.remove(key);
+        } else {
+            merge(map.entry(key.clone()).or_insert(Value::Null), change);
+        }
+    }
+}

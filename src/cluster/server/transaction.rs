@@ -1,0 +1,422 @@
+//! One write: admission and storage.
+//!
+//! Models: `apiserver/pkg/registry/generic/registry.Store` (create, update, delete with graceful deletion and
+//! finalizers), `registry/core/pod.strategy` and its siblings (what a status update may touch, what raises the
+//! generation). Leaves out: managed fields.
+
+use std::sync::Arc;
+
+use super::request::Propagation;
+use super::status::Status;
+use super::write::Operation;
+use super::{admit, events};
+use crate::api::kind::Kind;
+use crate::api::kinds::cluster::Namespace;
+use crate::api::kinds::pod::{Pod, PodCondition};
+use crate::api::meta::{Name, ObjectKey, ObjectMeta, Revision, Uid};
+use crate::api::object::{Object, Resource};
+use crate::api::time::Timestamp;
+use crate::cluster::actor::Actor;
+use crate::cluster::fact::FactId;
+use crate::cluster::rng::Stream;
+use crate::cluster::settings::Settings;
+use crate::cluster::store::Store;
+
+/// Everything one write touches.
+#[derive(Debug)]
+pub struct Transaction<'a> {
+    /// The store.
+    pub store: &'a mut Store,
+    /// The server's random numbers: names, uids, addresses.
+    pub stream: &'a mut Stream,
+    /// The time.
+    pub now: Timestamp,
+    /// How the cluster was set up.
+    pub settings: &'a Settings,
+    /// Who writes.
+    pub writer: &'a Actor,
+    /// The fact that will record the write.
+    pub fact: FactId,
+}
+
+/// What a write did to the store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    /// The object.
+    pub key: ObjectKey,
+    /// Before; `None` when it was created.
+    pub old: Option<Object>,
+    /// After; `None` when it is gone.
+    pub new: Option<Object>,
+}
+
+impl Written {
+    /// Whether the store is as it was.
+    pub fn is_nothing(&self) -> bool {
+        match (&self.old, &self.new) {
+            (Some(old), Some(new)) => old.is_same(new),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+}
+
+/// The finalizer that holds an object until its dependents are gone.
+pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
+/// The finalizer that holds an object until its dependents have let go of it.
+pub const ORPHAN_FINALIZER: &str = "orphan";
+
+const NAME_SUFFIX_LETTERS: u8 = 5;
+const MAX_GENERATED_BASE_BYTES: usize = 58;
+
+impl Transaction<'_> {
+    /// Carries out a component's write.
+    ///
+    /// # Errors
+    /// The server's refusal; the store is then as it was.
+    pub fn execute(&mut self, operation: Operation) -> Result<Written, Status> {
+        match operation {
+            Operation::Create(object) => self.create(object),
+            Operation::Update(object) => self.update(object),
+            Operation::UpdateStatus(object) => self.update_status(object),
+            Operation::Delete { key, uid, grace_seconds, propagation } => {
+                self.delete(&key, uid.as_ref(), grace_seconds, Some(propagation))
+            }
+            Operation::Bind { pod, node } => self.bind(&pod, node),
+            Operation::Event(event) => Ok(events::tell(self, event)),
+        }
+    }
+
+    /// Stores a new object.
+    ///
+    /// # Errors
+    /// 404 when the namespace does not exist, 403 when it is terminating, 409 when the name is taken, and what
+    /// admission refuses.
+    pub fn create(&mut self, mut object: Object) -> Result<Written, Status> {
+        let kind = object.kind();
+        let meta = object.meta_mut();
+        if meta.name.is_empty() && !meta.generate_name.is_empty() {
+            meta.name = self.generated_name(&meta.generate_name).into();
+        }
+        self.check_namespace(kind, object.meta())?;
+        let key = object.key();
+        if self.store.object(&key).is_some() {
+            return Err(Status::already_exists(kind, &key.name));
+        }
+        let (uid, now) = (self.stream.uuid(), self.now);
+        let meta = object.meta_mut();
+        meta.uid = uid.into();
+        meta.creation_timestamp = Some(now);
+        meta.deletion_timestamp = None;
+        meta.deletion_grace_period_seconds = None;
+        meta.generation = i64::from(has_generation(kind));
+        admit::on_create(self, &mut object)?;
+        let new = self.store.put(object, self.writer, self.fact);
+        Ok(Written { key, old: None, new: Some(new) })
+    }
+
+    /// Replaces metadata and spec; the status stays as stored.
+    ///
+    /// # Errors
+    /// 404, or 409 when the object carries a resourceVersion that is not the stored one.
+    pub fn update(&mut self, object: Object) -> Result<Written, Status> {
+        let key = object.key();
+        let old = self.current(&key, object.meta())?;
+        let mut new = object;
+        keep_status(&old, &mut new);
+        self.keep_system_meta(&old, &mut new);
+        if spec_differs(&old, &new) {
+            new.meta_mut().generation = old.meta().generation + i64::from(has_generation(key.kind));
+        }
+        admit::on_update(self, &old, &mut new)?;
+        self.put_or_vanish(key, old, new)
+    }
+
+    /// Replaces the status; all else stays as stored.
+    ///
+    /// # Errors
+    /// 404, or 409 when the object carries a resourceVersion that is not the stored one.
+    pub fn update_status(&mut self, object: Object) -> Result<Written, Status> {
+        let key = object.key();
+        let old = self.current(&key, object.meta())?;
+        let mut new = old.clone();
+        take_status(&mut new, &object);
+        self.put_or_vanish(key, old, new)
+    }
+
+    /// Deletes an object, or begins to.
+    ///
+    /// `propagation: None` means the kind's default, background.
+    ///
+    /// # Errors
+    /// 404, 403 for namespaces that must stay, or 409 when the uid differs.
+    pub fn delete(
+        &mut self,
+        key: &ObjectKey,
+        uid: Option<&Uid>,
+        grace_seconds: Option<i64>,
+        propagation: Option<Propagation>,
+    ) -> Result<Written, Status> {
+        let old = self.store.object(key).cloned().ok_or_else(|| Status::not_found(key.kind, &key.name))?;
+        if let Some(uid) = uid
+            && *uid != old.meta().uid
+        {
+            let why = format!(
+                "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been deleted and then recreated",
+                old.meta().uid
+            );
+            return Err(Status::conflict_because(key.kind, &key.name, &why));
+        }
+        admit::on_delete(key)?;
+        let mut new = old.clone();
+        let finalizer = match propagation {
+            Some(Propagation::Foreground) => Some(FOREGROUND_FINALIZER),
+            Some(Propagation::Orphan) => Some(ORPHAN_FINALIZER),
+            Some(Propagation::Background) | None => None,
+        };
+        if let Some(finalizer) = finalizer
+            && !old.meta().is_terminating()
+            && !old.meta().finalizers.iter().any(|f| f == finalizer)
+        {
+            new.meta_mut().finalizers.push(finalizer.to_string());
+        }
+        let grace_seconds = granted_grace_seconds(&old, grace_seconds);
+        let is_held = !new.meta().finalizers.is_empty() || holds_namespace(&new);
+        if grace_seconds == 0 && !is_held {
+            self.store.remove(key, self.writer, self.fact);
+            return Ok(Written { key: key.clone(), old: Some(old), new: None });
+        }
+        let shorter = old.meta().deletion_grace_period_seconds.is_none_or(|before| grace_seconds < before);
+        if old.meta().is_terminating() && !shorter {
+            return Ok(Written { key: key.clone(), old: Some(old.clone()), new: Some(old) });
+        }
+        let now = self.now;
+        let meta = new.meta_mut();
+        meta.deletion_timestamp = Some(Timestamp(now.0 + grace_seconds));
+        meta.deletion_grace_period_seconds = Some(grace_seconds);
+        if meta.generation > 0 {
+            meta.generation += 1;
+        }
+        if let Object::Namespace(namespace) = &mut new {
+            Arc::make_mut(namespace).status.phase = "Terminating".to_string();
+            Arc::make_mut(namespace).meta.deletion_grace_period_seconds = None;
+        }
+        let new = self.store.put(new, self.writer, self.fact);
+        Ok(Written { key: key.clone(), old: Some(old), new: Some(new) })
+    }
+
+    /// Sets a Pod's node.
+    ///
+    /// # Errors
+    /// 404, or 409 when the Pod has a node or is on its way out.
+    pub fn bind(&mut self, key: &ObjectKey, node: Name) -> Result<Written, Status> {
+        let old = self.store.at::<Pod>(key).cloned().ok_or_else(|| Status::not_found(key.kind, &key.name))?;
+        if old.meta.is_terminating() {
+            let why = format!("pod {} is being deleted, cannot be assigned to a host", key.name);
+            return Err(Status::conflict_because(key.kind, &key.name, &why));
+        }
+        if old.is_bound() {
+            let why = format!("pod {} is already assigned to node \"{}\"", key.name, old.node_name);
+            return Err(Status::conflict_because(key.kind, &key.name, &why));
+        }
+        let mut pod = (*old).clone();
+        pod.node_name = node;
+        set_condition(&mut pod.status.conditions, "PodScheduled", "True", "", "", self.now);
+        let new = self.store.put(Object::from(pod), self.writer, self.fact);
+        Ok(Written { key: key.clone(), old: Some(Object::Pod(old)), new: Some(new) })
+    }
+
+    fn generated_name(&mut self, base: &str) -> String {
+        let mut base = base.to_string();
+        while base.len() > MAX_GENERATED_BASE_BYTES {
+            base.pop();
+        }
+        base + &self.stream.name_suffix(NAME_SUFFIX_LETTERS)
+    }
+
+    /// The stored object, if `meta` was read from it.
+    fn current(&self, key: &ObjectKey, meta: &ObjectMeta) -> Result<Object, Status> {
+        let old = self.store.object(key).cloned().ok_or_else(|| Status::not_found(key.kind, &key.name))?;
+        let stale =
+            meta.resource_version != Revision(0) && meta.resource_version != old.meta().resource_version;
+        let replaced = !meta.uid.is_empty() && meta.uid != old.meta().uid;
+        if replaced {
+            let why = format!(
+                "Precondition failed: UID in precondition: {}, UID in object meta: {}",
+                meta.uid,
+                old.meta().uid
+            );
+            return Err(Status::conflict_because(key.kind, &key.name, &why));
+        }
+        if stale { Err(Status::conflict(key.kind, &key.name)) } else { Ok(old) }
+    }
+
+    fn check_namespace(&self, kind: Kind, meta: &ObjectMeta) -> Result<(), Status> {
+        if !kind.is_namespaced() {
+            return Ok(());
+        }
+        match self.store.get::<Namespace>("", &meta.namespace) {
+            None => Err(Status::not_found(Kind::Namespace, &meta.namespace)),
+            Some(namespace) if namespace.meta.is_terminating() && kind != Kind::Event => {
+                let why = format!(
+                    "unable to create new content in namespace {} because it is being terminated",
+                    meta.namespace
+                );
+                Err(Status::forbidden(kind, &meta.name, &why))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// What no update may change.
+    fn keep_system_meta(&self, old: &Object, new: &mut Object) {
+        let old = old.meta();
+        let new = new.meta_mut();
+        new.uid = old.uid.clone();
+        new.creation_timestamp = old.creation_timestamp;
+        new.deletion_timestamp = old.deletion_timestamp;
+        new.deletion_grace_period_seconds = old.deletion_grace_period_seconds;
+        new.generation = old.generation;
+        new.generate_name = old.generate_name.clone();
+        new.resource_version = old.resource_version;
+    }
+
+    /// Stores the new object unless nothing changed; removes it if it was only held by finalizers that are gone.
+    fn put_or_vanish(&mut self, key: ObjectKey, old: Object, mut new: Object) -> Result<Written, Status> {
+        new.meta_mut().resource_version = old.meta().resource_version;
+        if old == new {
+            return Ok(Written { key, new: Some(old.clone()), old: Some(old) });
+        }
+        let meta = new.meta();
+        let is_over = meta.is_terminating()
+            && meta.finalizers.is_empty()
+            && !holds_namespace(&new)
+            && meta.deletion_grace_period_seconds.unwrap_or(0) == 0;
+        if is_over {
+            self.store.remove(&key, self.writer, self.fact);
+            return Ok(Written { key, old: Some(old), new: None });
+        }
+        let new = self.store.put(new, self.writer, self.fact);
+        Ok(Written { key, old: Some(old), new: Some(new) })
+    }
+}
+
+/// Whether the kind counts generations.
+fn has_generation(kind: Kind) -> bool {
+    match kind {
+        Kind::Pod
+        | Kind::Deployment
+        | Kind::ReplicaSet
+        | Kind::EndpointSlice
+        | Kind::Ingress
+        | Kind::IngressClass => true,
+        Kind::Namespace | Kind::Node | Kind::Service | Kind::ConfigMap | Kind::Event | Kind::Lease => false,
+    }
+}
+
+/// Whether an update changes what raises the generation.
+///
+/// Models: the `PrepareForUpdate` of each kind; a Deployment's annotations count, since they are copied to its
+/// ReplicaSets.
+fn spec_differs(old: &Object, new: &Object) -> bool {
+    match (old, new) {
+        (Object::Pod(old), Object::Pod(new)) => old.spec != new.spec || old.node_name != new.node_name,
+        (Object::Deployment(old), Object::Deployment(new)) => {
+            old.spec != new.spec || old.meta.annotations != new.meta.annotations
+        }
+        (Object::ReplicaSet(old), Object::ReplicaSet(new)) => old.spec != new.spec,
+        (Object::Ingress(old), Object::Ingress(new)) => old.spec != new.spec,
+        (Object::IngressClass(old), Object::IngressClass(new)) => old.spec != new.spec,
+        (Object::EndpointSlice(old), Object::EndpointSlice(new)) => {
+            old.endpoints != new.endpoints
+                || old.ports != new.ports
+                || old.meta.labels != new.meta.labels
+                || old.meta.annotations != new.meta.annotations
+        }
+        _ => false,
+    }
+}
+
+/// Gives `new` the status of `old`, for the kinds whose status is a sub-resource.
+fn keep_status(old: &Object, new: &mut Object) {
+    match (old, new) {
+        (Object::Pod(old), Object::Pod(new)) => Arc::make_mut(new).status = old.status.clone(),
+        (Object::Deployment(old), Object::Deployment(new)) => Arc::make_mut(new).status = old.status.clone(),
+        (Object::ReplicaSet(old), Object::ReplicaSet(new)) => Arc::make_mut(new).status = old.status.clone(),
+        (Object::Service(old), Object::Service(new)) => Arc::make_mut(new).status = old.status.clone(),
+        (Object::Ingress(old), Object::Ingress(new)) => Arc::make_mut(new).status = old.status.clone(),
+        (Object::Node(old), Object::Node(new)) => Arc::make_mut(new).status = old.status.clone(),
+        (Object::Namespace(old), Object::Namespace(new)) => Arc::make_mut(new).status = old.status.clone(),
+        _ => {}
+    }
+}
+
+/// Gives `stored` the status of `sent`, and what else a status update of the kind may change.
+fn take_status(stored: &mut Object, sent: &Object) {
+    match (stored, sent) {
+        (Object::Pod(stored), Object::Pod(sent)) => Arc::make_mut(stored).status = sent.status.clone(),
+        (Object::Deployment(stored), Object::Deployment(sent)) => {
+            // The Deployment controller writes its revision annotation through the status sub-resource.
+            let stored = Arc::make_mut(stored);
+            stored.status = sent.status.clone();
+            stored.meta.annotations = sent.meta.annotations.clone();
+        }
+        (Object::ReplicaSet(stored), Object::ReplicaSet(sent)) => {
+            Arc::make_mut(stored).status = sent.status.clone()
+        }
+        (Object::Service(stored), Object::Service(sent)) => {
+            Arc::make_mut(stored).status = sent.status.clone()
+        }
+        (Object::Ingress(stored), Object::Ingress(sent)) => {
+            Arc::make_mut(stored).status = sent.status.clone()
+        }
+        (Object::Node(stored), Object::Node(sent)) => Arc::make_mut(stored).status = sent.status.clone(),
+        (Object::Namespace(stored), Object::Namespace(sent)) => {
+            Arc::make_mut(stored).status = sent.status.clone()
+        }
+        _ => {}
+    }
+}
+
+/// Whether a namespace's own finalizers still hold it.
+fn holds_namespace(object: &Object) -> bool {
+    object.get::<Namespace>().is_some_and(|namespace| !namespace.spec.finalizers.is_empty())
+}
+
+/// The grace that a deletion gets: only Pods that a kubelet may be running get any.
+fn granted_grace_seconds(object: &Object, asked: Option<i64>) -> i64 {
+    let Some(pod) = Pod::from_object(object) else { return 0 };
+    if !pod.is_bound() || pod.is_finished() {
+        return 0;
+    }
+    asked.or(pod.spec.termination_grace_period_seconds).unwrap_or(30).max(0)
+}
+
+/// Sets one condition, keeping its transition time while the status stays the same.
+pub fn set_condition(
+    conditions: &mut Vec<PodCondition>,
+    condition_type: &str,
+    status: &str,
+    reason: &str,
+    message: &str,
+    now: Timestamp,
+) {
+    let old = conditions.iter_mut().find(|condition| condition.condition_type == condition_type);
+    let since =
+        old.as_ref().filter(|old| old.status == status).map_or(Some(now), |old| old.last_transition_time);
+    let new = PodCondition {
+        condition_type: condition_type.to_string(),
+        status: status.to_string(),
+        last_transition_time: since,
+        reason: reason.to_string(),
+        message: message.to_string(),
+        ..PodCondition::default()
+    };
+    match old {
+        Some(old) => {
+            *old =
+                PodCondition { rest: old.rest.clone(), observed_generation: old.observed_generation, ..new }
+        }
+        None => conditions.push(new),
+    }
+}
