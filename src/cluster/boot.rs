@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::actor::Actor;
 use super::fact::Fact;
-use super::machine::{Cluster, EPOCH};
+use super::machine::Cluster;
 use super::queue::WorkKey;
 use super::server::request::{Request, Verb};
 use super::settings::{NodeSetup, Settings};
@@ -163,6 +163,7 @@ fn node_of(setup: &NodeSetup, index: usize, now: Timestamp) -> Node {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::machine::EPOCH;
 
     #[test]
     fn a_booted_cluster_stands_at_visible_tick_zero_with_ready_nodes() {

@@ -1,3 +1,4 @@
 //! The words: kubectl and the small shell around it.
 
+pub mod history_host;
 pub mod host;

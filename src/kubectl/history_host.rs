@@ -1,0 +1,54 @@
+//! A session's history as the host of kubectl.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::host::Host;
+use crate::api::time::Timestamp;
+use crate::cluster::command::Command;
+use crate::cluster::fact::Fact;
+use crate::cluster::history::History;
+use crate::cluster::machine::Cluster;
+use crate::cluster::server::request::{Request, Response};
+use crate::cluster::server::status::Status;
+use crate::cluster::store::Store;
+
+/// A session to read and to ask, and files by name.
+#[derive(Debug)]
+pub struct HistoryHost<'a> {
+    history: &'a mut History,
+    files: &'a BTreeMap<String, String>,
+    /// The cluster at the present moment: kept here so that a store can be lent out.
+    cluster: Arc<Cluster>,
+    /// Every fact that the requests led to, oldest first.
+    pub facts: Vec<Arc<Fact>>,
+}
+
+impl<'a> HistoryHost<'a> {
+    /// A host over that session.
+    pub fn new(history: &'a mut History, files: &'a BTreeMap<String, String>) -> Self {
+        let cluster = Arc::clone(history.cluster());
+        Self { history, files, cluster, facts: Vec::new() }
+    }
+}
+
+impl Host for HistoryHost<'_> {
+    fn store(&self) -> &Store {
+        &self.cluster.store
+    }
+
+    fn now(&self) -> Timestamp {
+        self.cluster.now()
+    }
+
+    fn ask(&mut self, request: Request) -> Result<Response, Status> {
+        let performed = self.history.perform(Command::Ask(request));
+        self.cluster = Arc::clone(self.history.cluster());
+        self.facts.extend(performed.facts);
+        performed.answer.unwrap_or_else(|| Err(Status::method_not_allowed()))
+    }
+
+    fn file(&self, name: &str) -> Option<String> {
+        self.files.get(name).cloned()
+    }
+}
