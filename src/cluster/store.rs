@@ -51,6 +51,8 @@ pub struct Store {
     objects: OrdMap<ObjectKey, Object>,
     pods_by_node: OrdMap<Name, OrdSet<ObjectKey>>,
     owned_by_uid: OrdMap<Uid, OrdSet<ObjectKey>>,
+    /// Pods that no controller manages, by namespace.
+    orphan_pods: OrdMap<Name, OrdSet<ObjectKey>>,
     /// Changes since the last delivery, oldest first.
     undelivered: Vector<Change>,
 }
@@ -129,6 +131,12 @@ impl Store {
         keys.into_iter().flatten().filter_map(|key| self.objects.get(key))
     }
 
+    /// The Pods of a namespace that no controller manages, by name: those that a controller may adopt.
+    pub fn orphan_pods_in(&self, namespace: &str) -> impl Iterator<Item = &Arc<crate::api::kinds::pod::Pod>> {
+        let keys = self.orphan_pods.get(namespace);
+        keys.into_iter().flatten().filter_map(|key| self.at(key))
+    }
+
     /// Stores the object under a new revision and records the change. Returns what was stored.
     pub fn put(&mut self, mut object: Object, writer: &Actor, fact: FactId) -> Object {
         self.revision += 1;
@@ -198,6 +206,9 @@ impl Store {
         {
             self.pods_by_node.entry(pod.node_name.clone()).or_default().insert(key.clone());
         }
+        if key.kind == Kind::Pod && object.meta().controller().is_none() {
+            self.orphan_pods.entry(key.namespace.clone()).or_default().insert(key.clone());
+        }
         for owner in &object.meta().owner_references {
             self.owned_by_uid.entry(owner.uid.clone()).or_default().insert(key.clone());
         }
@@ -215,6 +226,9 @@ impl Store {
             && pod.is_bound()
         {
             remove_from(&mut self.pods_by_node, &pod.node_name, key);
+        }
+        if key.kind == Kind::Pod && old.meta().controller().is_none() {
+            remove_from(&mut self.orphan_pods, &key.namespace, key);
         }
         for owner in &old.meta().owner_references {
             remove_from(&mut self.owned_by_uid, &owner.uid, key);
@@ -263,6 +277,20 @@ mod tests {
         assert_eq!(store.pods_on("node-1").map(|pod| pod.meta.name.to_string()).collect::<Vec<_>>(), ["b"]);
         store.put(pod("b", "node-2"), &Actor::You, FactId(4));
         assert_eq!(store.pods_on("node-1").count(), 0);
+    }
+
+    #[test]
+    fn the_index_of_orphans_follows_ownership() {
+        use crate::api::meta::OwnerReference;
+        let mut store = Store::default();
+        store.put(pod("a", ""), &Actor::You, FactId(1));
+        assert_eq!(store.orphan_pods_in("demo").count(), 1);
+        let mut adopted = pod("a", "");
+        let owner = OwnerReference { uid: "u".into(), controller: Some(true), ..OwnerReference::default() };
+        adopted.meta_mut().owner_references.push(owner);
+        store.put(adopted, &Actor::You, FactId(2));
+        assert_eq!(store.orphan_pods_in("demo").count(), 0);
+        assert_eq!(store.owned_by("u").count(), 1);
     }
 
     #[test]

@@ -45,6 +45,10 @@ pub enum Operation {
     Event(EventRecord),
 }
 
+/// In an event's message: stands for the name of the object that the same outcome created last. A controller that
+/// creates with a `generateName` does not know the name when it writes the event.
+pub const CREATED_NAME: &str = "{created}";
+
 /// An event to be told.
 #[derive(Clone, Debug)]
 pub struct EventRecord {
@@ -58,7 +62,7 @@ pub struct EventRecord {
     pub warning: bool,
     /// In one word.
     pub reason: &'static str,
-    /// For a person.
+    /// For a person; may hold [`CREATED_NAME`].
     pub message: String,
 }
 
