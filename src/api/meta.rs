@@ -12,6 +12,11 @@ pub type Name = Arc<str>;
 /// The unique id of an object, `xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx`; empty before it is stored.
 pub type Uid = Arc<str>;
 
+/// The finalizer that holds an object until its dependents are gone.
+pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
+/// The finalizer that holds an object until its dependents have let go of it.
+pub const ORPHAN_FINALIZER: &str = "orphan";
+
 /// Where an object stands in the store; orders by kind, then namespace, then name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ObjectKey {

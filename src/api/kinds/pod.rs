@@ -369,6 +369,40 @@ impl Pod {
     }
 }
 
+impl PodStatus {
+    /// Sets one condition, keeping its transition time while the status stays the same; a new one goes to the end.
+    pub fn set_condition(
+        &mut self,
+        condition_type: &str,
+        status: &str,
+        reason: &str,
+        message: &str,
+        now: Timestamp,
+    ) {
+        let old = self.conditions.iter_mut().find(|condition| condition.condition_type == condition_type);
+        let since =
+            old.as_ref().filter(|old| old.status == status).map_or(Some(now), |old| old.last_transition_time);
+        let new = PodCondition {
+            condition_type: condition_type.to_string(),
+            status: status.to_string(),
+            last_transition_time: since,
+            reason: reason.to_string(),
+            message: message.to_string(),
+            ..PodCondition::default()
+        };
+        match old {
+            Some(old) => {
+                *old = PodCondition {
+                    rest: old.rest.clone(),
+                    observed_generation: old.observed_generation,
+                    ..new
+                };
+            }
+            None => self.conditions.push(new),
+        }
+    }
+}
+
 impl ContainerState {
     /// Whether none of the three is set.
     pub fn is_empty(&self) -> bool {

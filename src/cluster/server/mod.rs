@@ -7,6 +7,7 @@ pub mod admit;
 pub mod events;
 pub mod pipeline;
 pub mod request;
+pub mod scale;
 pub mod status;
 pub mod transaction;
 pub mod write;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::request::{Request, Response, Verb};
+use super::scale;
 use super::status::Status;
 use super::transaction::{Transaction, Written};
 use crate::api::object::Object;
@@ -21,15 +22,15 @@ pub struct Passage {
 }
 
 impl Passage {
-    fn pass(&mut self, stage: Stage) {
+    pub(super) fn pass(&mut self, stage: Stage) {
         self.stages.push((stage, None, Vec::new()));
     }
 
-    fn note(&mut self, stage: Stage, notes: Vec<String>) {
+    pub(super) fn note(&mut self, stage: Stage, notes: Vec<String>) {
         self.stages.push((stage, None, notes));
     }
 
-    fn check<T>(&mut self, stage: Stage, result: Result<T, Status>) -> Result<T, Status> {
+    pub(super) fn check<T>(&mut self, stage: Stage, result: Result<T, Status>) -> Result<T, Status> {
         if let Err(status) = &result {
             self.stages.push((stage, Some(Arc::new(status.clone())), Vec::new()));
         }
@@ -61,6 +62,11 @@ fn carry_out(
     request: &Request,
     passage: &mut Passage,
 ) -> Result<(Response, Written), Status> {
+    if request.subresource == "scale" {
+        let result = current(transaction, request);
+        let stored = passage.check(Stage::Store, result)?;
+        return scale::run(transaction, request, &stored, passage);
+    }
     let (written, warnings) = match request.verb {
         Verb::Create => create(transaction, request, passage)?,
         Verb::Update => {
@@ -84,6 +90,9 @@ fn carry_out(
             (passage.check(Stage::Store, result)?, Vec::new())
         }
     };
+    if request.verb != Verb::Delete {
+        passage.pass(Stage::Admit);
+    }
     passage.pass(Stage::Store);
     let shown = written.new.as_ref().or(written.old.as_ref());
     let object = shown.map_or(Value::Null, Object::to_value);
@@ -184,7 +193,7 @@ fn patched(request: &Request, stored: &Object) -> Result<Value, Status> {
 }
 
 /// RFC 7386.
-fn merge(value: &mut Value, patch: &Value) {
+pub(super) fn merge(value: &mut Value, patch: &Value) {
     let Value::Object(patch) = patch else {
         *value = patch.clone();
         return;

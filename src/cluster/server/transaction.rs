@@ -12,8 +12,8 @@ use super::write::Operation;
 use super::{admit, events};
 use crate::api::kind::Kind;
 use crate::api::kinds::cluster::Namespace;
-use crate::api::kinds::pod::{Pod, PodCondition};
-use crate::api::meta::{Name, ObjectKey, ObjectMeta, Revision, Uid};
+use crate::api::kinds::pod::Pod;
+use crate::api::meta::{FOREGROUND_FINALIZER, Name, ORPHAN_FINALIZER, ObjectKey, ObjectMeta, Revision, Uid};
 use crate::api::object::{Object, Resource};
 use crate::api::time::Timestamp;
 use crate::cluster::actor::Actor;
@@ -60,11 +60,6 @@ impl Written {
         }
     }
 }
-
-/// The finalizer that holds an object until its dependents are gone.
-pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
-/// The finalizer that holds an object until its dependents have let go of it.
-pub const ORPHAN_FINALIZER: &str = "orphan";
 
 const NAME_SUFFIX_LETTERS: u8 = 5;
 const MAX_GENERATED_BASE_BYTES: usize = 58;
@@ -221,7 +216,7 @@ impl Transaction<'_> {
         }
         let mut pod = (*old).clone();
         pod.node_name = node;
-        set_condition(&mut pod.status.conditions, "PodScheduled", "True", "", "", self.now);
+        pod.status.set_condition("PodScheduled", "True", "", "", self.now);
         let new = self.store.put(Object::from(pod), self.writer, self.fact);
         Ok(Written { key: key.clone(), old: Some(Object::Pod(old)), new: Some(new) })
     }
@@ -390,33 +385,4 @@ fn granted_grace_seconds(object: &Object, asked: Option<i64>) -> i64 {
         return 0;
     }
     asked.or(pod.spec.termination_grace_period_seconds).unwrap_or(30).max(0)
-}
-
-/// Sets one condition, keeping its transition time while the status stays the same.
-pub fn set_condition(
-    conditions: &mut Vec<PodCondition>,
-    condition_type: &str,
-    status: &str,
-    reason: &str,
-    message: &str,
-    now: Timestamp,
-) {
-    let old = conditions.iter_mut().find(|condition| condition.condition_type == condition_type);
-    let since =
-        old.as_ref().filter(|old| old.status == status).map_or(Some(now), |old| old.last_transition_time);
-    let new = PodCondition {
-        condition_type: condition_type.to_string(),
-        status: status.to_string(),
-        last_transition_time: since,
-        reason: reason.to_string(),
-        message: message.to_string(),
-        ..PodCondition::default()
-    };
-    match old {
-        Some(old) => {
-            *old =
-                PodCondition { rest: old.rest.clone(), observed_generation: old.observed_generation, ..new }
-        }
-        None => conditions.push(new),
-    }
 }
