@@ -23,6 +23,7 @@ use super::server::write::{Operation, Write};
 use super::settings::Settings;
 use super::store::{Change, Store};
 use super::world::World;
+use crate::api::meta::{Name, ObjectKey};
 use crate::api::time::Timestamp;
 
 /// The time at visible tick 0: 2026-01-05T09:00:00Z, a Monday.
@@ -384,9 +385,17 @@ impl Cluster {
         }
         let mut writes_done = 0;
         let mut refused = None;
-        for write in outcome.writes {
+        let mut created = Name::default();
+        for mut write in outcome.writes {
+            write.operation.name_created(&created);
             match self.execute(actor, head, &write, key.is_routine(), facts) {
-                Ok(changed) => writes_done += u32::from(changed),
+                Ok(None) => {}
+                Ok(Some(written)) => {
+                    writes_done += 1;
+                    if matches!(write.operation, Operation::Create(_)) {
+                        created = written.name;
+                    }
+                }
                 Err(status) => {
                     refused = Some((write, status));
                     break;
@@ -404,7 +413,8 @@ impl Cluster {
             let view_store = self.round.as_ref().map(|round| round.view.clone()).unwrap_or_default();
             let more = component::after_refusal(actor, &self.view(&view_store), &key, &write, &status);
             for write in more {
-                writes_done += u32::from(self.execute(actor, head, &write, false, facts).unwrap_or(false));
+                let done = self.execute(actor, head, &write, false, facts);
+                writes_done += u32::from(matches!(done, Ok(Some(_))));
             }
         } else if outcome.failed {
             component.queue.add_after_failure(key.clone(), tick, Some(head));
@@ -421,7 +431,7 @@ impl Cluster {
         routine
     }
 
-    /// Carries out one write of a component. Returns whether it changed anything.
+    /// Carries out one write of a component. Returns what was written; `None` when nothing was changed.
     fn execute(
         &mut self,
         actor: &Actor,
@@ -429,7 +439,7 @@ impl Cluster {
         write: &Write,
         routine: bool,
         facts: &mut Vec<Arc<Fact>>,
-    ) -> Result<bool, Status> {
+    ) -> Result<Option<ObjectKey>, Status> {
         let (fact, now) = (FactId(self.last_fact + 1), self.now());
         let before = self.store.undelivered().len();
         let mut transaction = Transaction {
@@ -442,7 +452,7 @@ impl Cluster {
         };
         let written = transaction.execute(write.operation.clone())?;
         if written.is_nothing() {
-            return Ok(false);
+            return Ok(None);
         }
         if let Some(round) = &mut self.round {
             let own: Vec<Change> = self.store.undelivered().iter().skip(before).cloned().collect();
@@ -457,7 +467,7 @@ impl Cluster {
             Some(write.because.clone()),
             routine,
         );
-        Ok(true)
+        Ok(Some(written.key))
     }
 
     fn record_written(

@@ -72,6 +72,15 @@ impl Operation {
         Write { operation: self, because }
     }
 
+    /// Puts the name of the object that was created last into an event's message, where [`CREATED_NAME`] stands.
+    pub fn name_created(&mut self, name: &str) {
+        if let Self::Event(event) = self
+            && event.message.contains(CREATED_NAME)
+        {
+            event.message = event.message.replace(CREATED_NAME, name);
+        }
+    }
+
     /// The object it is about.
     pub fn key(&self) -> ObjectKey {
         match self {
