@@ -351,7 +351,7 @@ impl Cluster {
     /// Does one work item of `actor`. Returns whether it was routine.
     fn handle_next(&mut self, actor: &Actor, facts: &mut Vec<Arc<Fact>>) -> bool {
         let tick = self.tick;
-        let (Some(round), Some(mut component)) = (self.round.as_mut(), self.components.get(actor).cloned())
+        let (Some(mut round), Some(mut component)) = (self.round.take(), self.components.get(actor).cloned())
         else {
             return true;
         };
@@ -361,9 +361,9 @@ impl Cluster {
         }
         round.steps_done += 1;
         let step = round.steps_done;
-        let view_store = round.view.clone();
         let Some((key, entry)) = component.queue.pop_due(tick) else { return true };
-        let outcome = component::reconcile(actor, &mut component, &self.view(&view_store), &key);
+        let outcome = component::reconcile(actor, &mut component, &self.view(&round.view), &key);
+        self.round = Some(round);
         let idle = outcome.writes.is_empty() && outcome.notes.is_empty();
         let routine = key.is_routine() || idle;
 
