@@ -4,6 +4,7 @@
 //! `lessons`, `share`, `app` (what the screen knows) and, behind the feature `ui`, `ui` (what it shows).
 
 pub mod api;
+pub mod app;
 pub mod cluster;
 pub mod i18n;
 pub mod kubectl;

@@ -260,7 +260,7 @@ mod tests {
             "Because::of(\"",
             "Text::new(\"",
             "say(\"",
-            "words.t(\"",
+            "desk.t(\"",
             "key: \"because.",
             "key: \"trace.",
         ];

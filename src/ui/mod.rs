@@ -1,15 +1,16 @@
 //! What the screen shows: the only Yew and web code.
+//!
+//! [`page`] is the root: it holds the state, hands messages to `app::update`, lets [`effects`] carry out what comes of
+//! them, and gives every pane its view model. Panes and parts draw; they decide nothing.
 
+pub mod desk;
 pub mod editor_chunk;
-
-use yew::prelude::*;
+pub mod effects;
+pub mod page;
+pub mod panes;
+pub mod parts;
 
 /// Draw the page into the document's body.
 pub fn start() {
-    yew::Renderer::<Page>::new().render();
-}
-
-#[function_component]
-fn Page() -> Html {
-    html! { <main><h1>{ "Kubestep" }</h1></main> }
+    yew::Renderer::<page::Page>::new().render();
 }

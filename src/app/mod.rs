@@ -1,0 +1,12 @@
+//! What the screen knows: state, messages, a pure update, effects as data, and the view models the panes draw.
+//!
+//! Nothing here touches a browser. A click becomes a [`message::Message`], `update` turns it and the state into a new
+//! state and [`effect::Effect`]s, and `view_model` projects the state for each pane.
+
+pub mod effect;
+pub mod layout;
+pub mod message;
+pub mod screen;
+pub mod state;
+pub mod update;
+pub mod view_model;
