@@ -283,8 +283,7 @@ pub fn screen(_language: Language) -> Screen {
         facts: vec![FactLine {
             fact: 1,
             tick: 1,
-            tint: Tint::Deployment,
-            actor: "deployment".to_string(),
+            actor: ActorTag::new(Tint::Deployment, "deployment"),
             text: "made ReplicaSet api-7d9c5b6f4".to_string(),
             is_here: true,
         }],
