@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::actor::Actor;
 use super::fact::Fact;
 use super::machine::Cluster;
@@ -13,6 +15,7 @@ use super::server::request::{Request, Verb};
 use super::settings::{NodeSetup, Settings};
 use crate::api::kind::Kind;
 use crate::api::kinds::cluster::{Namespace, Node, NodeAddress, NodeCondition, NodeSystemInfo};
+use crate::api::manifest;
 use crate::api::object::Object;
 use crate::api::quantity::Quantity;
 use crate::api::time::Timestamp;
@@ -22,6 +25,9 @@ pub const BOOT_TICKS: u64 = 60;
 
 /// The version that the cluster says it is.
 pub const KUBERNETES_VERSION: &str = "v1.36.2";
+
+const SYSTEM: &str = include_str!("boot/system.yaml");
+const KUBE_PROXY: &str = include_str!("boot/kube-proxy.yaml");
 
 const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
@@ -81,7 +87,7 @@ fn install_value(
     kind: Kind,
     namespace: &str,
     name: &str,
-    body: serde_json::Value,
+    body: Value,
     facts: &mut Vec<Arc<Fact>>,
 ) {
     let request = Request::new(Verb::Create, kind, namespace, name, body);
@@ -91,7 +97,30 @@ fn install_value(
 }
 
 /// Applies the manifests of the system Pods.
-fn install_system(_cluster: &mut Cluster, _facts: &mut Vec<Arc<Fact>>) {}
+fn install_system(cluster: &mut Cluster, facts: &mut Vec<Arc<Fact>>) {
+    if !cluster.settings.system_pods {
+        return;
+    }
+    for document in manifest::parse(SYSTEM).documents {
+        install_document(cluster, document.value, facts);
+    }
+    let nodes: Vec<String> = cluster.settings.nodes.iter().map(|node| node.name.clone()).collect();
+    for node in nodes {
+        for document in manifest::parse(KUBE_PROXY).documents {
+            let mut pod = document.value;
+            pod["spec"]["nodeName"] = node.as_str().into();
+            install_document(cluster, pod, facts);
+        }
+    }
+}
+
+fn install_document(cluster: &mut Cluster, document: Value, facts: &mut Vec<Arc<Fact>>) {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+    let kind = Kind::from_manifest(&text(&document["apiVersion"]), &text(&document["kind"]));
+    let kind = kind.expect("the installation holds only kinds that the cluster knows");
+    let (namespace, name) = (text(&document["metadata"]["namespace"]), text(&document["metadata"]["name"]));
+    install_value(cluster, kind, &namespace, &name, document, facts);
+}
 
 /// The Node object of a machine, as its kubelet would register it.
 fn node_of(setup: &NodeSetup, index: usize, now: Timestamp) -> Node {
