@@ -4,76 +4,18 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::places::{Inside, Place, Places};
 use super::scalar::{self, Plain};
-use super::{Duplicate, MAX_ALIASED_NODES, MAX_DEPTH, ManifestError};
+use super::{Duplicate, clamp, mistake, MAX_ALIASED_NODES, MAX_DEPTH, ManifestError};
 
 /// What reading a document gives.
 type Read = (Value, Places, Vec<Duplicate>);
 
-fn mistake(message: &str, line: u32, column: u32) -> ManifestError {
-    ManifestError {
-        message: format!("error converting YAML to JSON: yaml: {message}"),
-        at: Place { line, column },
-    }
-}
-
-fn clamp(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
-}
-
 /// Reads the first document of `text`, whose first line is line `first_line` of the whole.
 pub fn read(text: &str, first_line: u32) -> Result<Read, ManifestError> {
-    check(text, first_line)?;
     Builder::new(first_line).build(text)
-}
-
-/// What libyaml's parser (not its scanner) complains about; there the line is counted from zero.
-const PARSER_PROBLEMS: [&str; 8] = [
-    "did not find expected <",
-    "did not find expected node content",
-    "did not find expected '-' indicator",
-    "did not find expected key",
-    "did not find expected ',' or",
-    "found undefined tag handle",
-    "found incompatible YAML document",
-    "found duplicate %",
-];
-
-/// Asks libyaml's port whether the document is well-formed, and phrases its complaint as kubectl's library does.
-fn check(text: &str, first_line: u32) -> Result<(), ManifestError> {
-    let Some(document) = serde_yaml::Deserializer::from_str(text).next() else { return Ok(()) };
-    let Err(error) = serde::de::IgnoredAny::deserialize(document) else { return Ok(()) };
-    let told = error.to_string();
-    if told.starts_with("EOF while parsing") {
-        return Ok(());
-    }
-    let problem_end = told.find(" at line ").or_else(|| told.find(" at position ")).unwrap_or(told.len());
-    let problem = &told[..problem_end];
-    let (index, line, column) = error.location().map_or((0, 1, 1), |at| (at.index(), at.line(), at.column()));
-    let last_line = text.lines().count().max(1);
-    let (shown_line, shown_column) = if line > last_line { (last_line, 1) } else { (line, column) };
-    let at = |message: &str| {
-        mistake(message, (first_line - 1).saturating_add(clamp(shown_line)), clamp(shown_column))
-    };
-    if problem == "unknown anchor" {
-        let name: String = text
-            .chars()
-            .skip(index)
-            .skip_while(|c| *c == '*')
-            .take_while(|c| c.is_ascii_alphanumeric() || *c == '_' || *c == '-')
-            .collect();
-        return Err(at(&format!("unknown anchor '{name}' referenced")));
-    }
-    let is_parser = PARSER_PROBLEMS.iter().any(|known| problem.starts_with(known));
-    let told_line = if is_parser || line == 1 { line - 1 } else { line };
-    Err(match told_line {
-        0 => at(problem),
-        told_line => at(&format!("line {told_line}: {problem}")),
-    })
 }
 
 /// A node that is complete.

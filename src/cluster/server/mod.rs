@@ -4,6 +4,7 @@
 //! admission and storage ([`transaction`]).
 
 pub mod admit;
+pub mod decode;
 pub mod events;
 pub mod pipeline;
 pub mod request;
