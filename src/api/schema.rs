@@ -55,6 +55,8 @@ pub enum Presence {
     Pointer,
     /// Always printed: a zero, an empty record, or null for an absent list or time.
     Always,
+    /// Always printed: null when absent.
+    AlwaysNull,
 }
 
 /// How a strategic merge patch treats a field.
@@ -192,6 +194,7 @@ fn load() -> Schema {
         let [type_name, presence, names] = row[..] else { continue };
         let presence = match presence {
             "pointer" | "nullable" => Presence::Pointer,
+            "null" => Presence::AlwaysNull,
             _ => Presence::Always,
         };
         for name in names.split(' ') {

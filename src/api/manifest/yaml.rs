@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::places::{Inside, Place, Places};
 use super::scalar::{self, Plain};
-use super::{Duplicate, clamp, mistake, MAX_ALIASED_NODES, MAX_DEPTH, ManifestError};
+use super::{Duplicate, MAX_ALIASED_NODES, MAX_DEPTH, ManifestError, clamp, mistake};
 
 /// What reading a document gives.
 type Read = (Value, Places, Vec<Duplicate>);

@@ -58,7 +58,11 @@ impl std::error::Error for DecodeError {}
 /// # Errors
 /// When a value has the wrong type, or, under strict field validation, when there are unknown fields; all of those are
 /// told together, in document order.
-pub fn decode(kind: &'static Type, body: &Value, validation: FieldValidation) -> Result<Decoded, DecodeError> {
+pub fn decode(
+    kind: &'static Type,
+    body: &Value,
+    validation: FieldValidation,
+) -> Result<Decoded, DecodeError> {
     let mut reader = Reader::new(kind);
     let value = reader.record(kind, body);
     if let Some(problem) = reader.fatal.or(reader.mistyped) {
@@ -233,10 +237,13 @@ impl Reader {
             }
             self.leave(lengths);
         }
-        for field in kind.fields.iter().filter(|field| field.presence == Presence::Always) {
-            if !read.contains_key(field.name) {
-                read.insert(field.name.to_string(), zero(&field.shape));
-            }
+        for field in &kind.fields {
+            let value = match field.presence {
+                Presence::Always if !read.contains_key(field.name) => zero(&field.shape),
+                Presence::AlwaysNull if !read.contains_key(field.name) => Value::Null,
+                _ => continue,
+            };
+            read.insert(field.name.to_string(), value);
         }
         self.owner = owner;
         Value::Object(read)
@@ -321,7 +328,8 @@ impl Reader {
             Some(value) => Value::from(value),
             None => {
                 if self.mistyped.is_none() {
-                    self.mistyped = Some(self.type_problem(&format!("number {number}"), &shape.server_name()));
+                    self.mistyped =
+                        Some(self.type_problem(&format!("number {number}"), &shape.server_name()));
                 }
                 Value::from(0)
             }
@@ -372,7 +380,8 @@ impl Reader {
             return Value::String(time.to_string());
         }
         let fraction = text.split_once('.').map_or("", |(_, after)| after);
-        let digits: String = fraction.chars().take_while(char::is_ascii_digit).chain("000000".chars()).take(6).collect();
+        let digits: String =
+            fraction.chars().take_while(char::is_ascii_digit).chain("000000".chars()).take(6).collect();
         Value::String(time.to_string().replace('Z', &format!(".{digits}Z")))
     }
 }
@@ -380,7 +389,8 @@ impl Reader {
 /// The byte Go's decoder complains about: it reads four at a time and tells where the group went wrong.
 fn base64_fault(packed: &str, error: &base64::DecodeError) -> usize {
     match error {
-        base64::DecodeError::InvalidByte(offset, _) | base64::DecodeError::InvalidLastSymbol { offset, .. } => *offset,
+        base64::DecodeError::InvalidByte(offset, _)
+        | base64::DecodeError::InvalidLastSymbol { offset, .. } => *offset,
         _ => packed.len() / 4 * 4,
     }
 }
@@ -501,7 +511,12 @@ mod tests {
                 container(json!({"image": 1, "resources": {"limits": {"cpu": "lots"}}})),
                 "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
             ),
-            ("bytes are base64", secret, json!({"data": {"a": "c2*j"}}), "illegal base64 data at input byte 2"),
+            (
+                "bytes are base64",
+                secret,
+                json!({"data": {"a": "c2*j"}}),
+                "illegal base64 data at input byte 2",
+            ),
             (
                 "times have a form",
                 pod,
@@ -517,7 +532,8 @@ mod tests {
 
     #[test]
     fn a_misspelt_field_comes_with_a_hint() {
-        let error = decode(deployment(), &json!({"spec": {"replica": 3}}), FieldValidation::Strict).unwrap_err();
+        let error =
+            decode(deployment(), &json!({"spec": {"replica": 3}}), FieldValidation::Strict).unwrap_err();
         assert_eq!(error.problems[0].path, "spec.replica");
         assert_eq!(error.problems[0].hint, Some("replicas"));
         assert_eq!(
@@ -557,10 +573,22 @@ mod tests {
         assert_eq!(identity_problems(&json!({"metadata": {}})), ["apiVersion not set", "kind not set"]);
         assert_eq!(identity_problems(&json!("text")), ["invalid object to validate"]);
         let table = [
-            (json!({"metadata": "x"}), "json: cannot unmarshal string into Go struct field metadataOnlyObject.metadata of type v1.ObjectMeta"),
-            (json!({"metadata": {"labels": [1]}}), "json: cannot unmarshal array into Go struct field ObjectMeta.metadata.labels of type map[string]string"),
-            (json!({"metadata": {"labels": {"a": true}}}), "json: cannot unmarshal bool into Go struct field ObjectMeta.metadata.labels of type string"),
-            (json!({"metadata": {"name": 7}}), "json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string"),
+            (
+                json!({"metadata": "x"}),
+                "json: cannot unmarshal string into Go struct field metadataOnlyObject.metadata of type v1.ObjectMeta",
+            ),
+            (
+                json!({"metadata": {"labels": [1]}}),
+                "json: cannot unmarshal array into Go struct field ObjectMeta.metadata.labels of type map[string]string",
+            ),
+            (
+                json!({"metadata": {"labels": {"a": true}}}),
+                "json: cannot unmarshal bool into Go struct field ObjectMeta.metadata.labels of type string",
+            ),
+            (
+                json!({"metadata": {"name": 7}}),
+                "json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string",
+            ),
         ];
         for (document, expected) in table {
             assert_eq!(check_metadata(&document).unwrap_err().text, expected);

@@ -5,10 +5,13 @@
 
 pub mod admit;
 pub mod decode;
+pub mod default;
 pub mod events;
 pub mod pipeline;
+pub mod prepare;
 pub mod request;
 pub mod scale;
 pub mod status;
 pub mod transaction;
+pub mod validate;
 pub mod write;

@@ -1,0 +1,341 @@
+//! The stage between defaulting and validation: what the server itself sets on a new or changed object, whatever the
+//! client sent. The status of most kinds cannot be written with the object; the generation counts changes of the spec.
+//!
+//! Models: `pkg/registry/*/*/strategy.go` `PrepareForCreate` and `PrepareForUpdate`,
+//! `pkg/apis/core/v1/helper/qos/qos.go` (v1.36).
+//! Leaves out: the allocation of cluster IPs and node ports, which needs the store; dropping of fields behind disabled
+//! feature gates.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::quantity::Quantity;
+use crate::api::schema::Type;
+use crate::cluster::server::decode::normalise;
+
+/// Kinds whose status a client cannot write together with the object.
+const STATUS_IS_APART: [&str; 13] = [
+    "apps.v1.DaemonSet",
+    "apps.v1.Deployment",
+    "apps.v1.ReplicaSet",
+    "apps.v1.StatefulSet",
+    "autoscaling.v2.HorizontalPodAutoscaler",
+    "batch.v1.CronJob",
+    "batch.v1.Job",
+    "core.v1.Namespace",
+    "core.v1.PersistentVolumeClaim",
+    "core.v1.Pod",
+    "core.v1.Service",
+    "networking.v1.Ingress",
+    "policy.v1.PodDisruptionBudget",
+];
+
+/// Kinds that count the changes of their spec.
+const HAS_GENERATION: [&str; 13] = [
+    "apps.v1.DaemonSet",
+    "apps.v1.Deployment",
+    "apps.v1.ReplicaSet",
+    "apps.v1.StatefulSet",
+    "batch.v1.CronJob",
+    "batch.v1.Job",
+    "core.v1.Pod",
+    "discovery.v1.EndpointSlice",
+    "networking.v1.Ingress",
+    "networking.v1.IngressClass",
+    "networking.v1.NetworkPolicy",
+    "policy.v1.PodDisruptionBudget",
+    "scheduling.v1.PriorityClass",
+];
+
+/// Kinds where every change but one of metadata and status counts.
+const WHOLE_OBJECT_COUNTS: [&str; 2] = ["discovery.v1.EndpointSlice", "scheduling.v1.PriorityClass"];
+
+fn record<'a>(object: &'a mut Value, name: &str) -> &'a mut Map<String, Value> {
+    if !object.is_object() {
+        *object = Value::Object(Map::new());
+    }
+    let inner = &mut object[name];
+    if !inner.is_object() {
+        *inner = Value::Object(Map::new());
+    }
+    match inner {
+        Value::Object(inner) => inner,
+        _ => unreachable!("the value was just made an object"),
+    }
+}
+
+/// Prepares a new object; its name, namespace and uid are set already.
+pub fn prepare_for_create(kind: &'static Type, object: &mut Value) {
+    if STATUS_IS_APART.contains(&kind.name) || kind.name == "core.v1.ResourceQuota" {
+        let empty = normalise(kind, &Value::Null);
+        object["status"] = empty.get("status").cloned().unwrap_or_else(|| json!({}));
+    }
+    let metadata = record(object, "metadata");
+    metadata.remove("selfLink");
+    metadata.remove("deletionTimestamp");
+    metadata.remove("deletionGracePeriodSeconds");
+    if HAS_GENERATION.contains(&kind.name) {
+        metadata.insert("generation".to_string(), Value::from(1));
+    } else {
+        metadata.remove("generation");
+    }
+    match kind.name {
+        "core.v1.Pod" => {
+            let class = quality_of_service(object);
+            object["status"] = json!({"phase": "Pending", "qosClass": class});
+            if let Some(Value::Array(gates)) = object["spec"].get("schedulingGates")
+                && !gates.is_empty()
+            {
+                let message = "Scheduling is blocked due to non-empty scheduling gates";
+                object["status"]["conditions"] = json!([{
+                    "type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "message": message,
+                    "lastProbeTime": null, "lastTransitionTime": null,
+                }]);
+            }
+        }
+        "core.v1.Namespace" => {
+            object["status"] = json!({"phase": "Active"});
+            let finalizers = record(object, "spec").entry("finalizers").or_insert_with(|| json!([]));
+            if let Value::Array(finalizers) = finalizers
+                && !finalizers.iter().any(|finalizer| finalizer == "kubernetes")
+            {
+                finalizers.push(json!("kubernetes"));
+            }
+        }
+        "core.v1.PersistentVolumeClaim" => object["status"] = json!({"phase": "Pending"}),
+        "core.v1.PersistentVolume" => object["status"] = json!({"phase": "Pending"}),
+        "core.v1.Service" => service(object),
+        "apps.v1.DaemonSet" => {
+            let annotations = &mut object["metadata"]["annotations"];
+            annotations["deprecated.daemonset.template.generation"] = json!("1");
+        }
+        "batch.v1.Job" => job(object),
+        _ => {}
+    }
+}
+
+/// Prepares a changed object, given the one that is stored.
+pub fn prepare_for_update(kind: &'static Type, old: &Value, new: &mut Value) {
+    for name in ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"]
+    {
+        let metadata = record(new, "metadata");
+        match old["metadata"].get(name) {
+            Some(value) => {
+                metadata.insert(name.to_string(), value.clone());
+            }
+            None => {
+                metadata.remove(name);
+            }
+        }
+    }
+    if STATUS_IS_APART.contains(&kind.name)
+        || matches!(kind.name, "core.v1.ResourceQuota" | "core.v1.PersistentVolume")
+    {
+        match old.get("status") {
+            Some(status) => new["status"] = status.clone(),
+            None => {
+                record(new, "status");
+            }
+        }
+    }
+    if kind.name == "core.v1.Service" {
+        service_update(old, new);
+    }
+    if HAS_GENERATION.contains(&kind.name) {
+        let counts = |object: &Value| {
+            let mut counted = object.clone();
+            if let Value::Object(members) = &mut counted {
+                members.retain(|name, _| match WHOLE_OBJECT_COUNTS.contains(&kind.name) {
+                    true => name != "metadata",
+                    false => name == "spec",
+                });
+            }
+            counted
+        };
+        if counts(old) != counts(new) {
+            let before = old["metadata"]["generation"].as_i64().unwrap_or(0);
+            new["metadata"]["generation"] = Value::from(before + 1);
+        }
+    }
+}
+
+/// A Pod's class, which decides who is evicted first.
+pub fn quality_of_service(pod: &Value) -> &'static str {
+    let spec = &pod["spec"];
+    let amount = |resources: &Value, list: &str, name: &str| {
+        let text = resources[list][name].as_str()?;
+        Quantity::parse(text).ok().filter(|amount| !amount.is_zero() && !amount.is_negative())
+    };
+    let whole = &spec["resources"];
+    let of_whole: Vec<&Value> = if whole.is_object() { vec![whole] } else { Vec::new() };
+    let of_containers = ["containers", "initContainers"]
+        .into_iter()
+        .flat_map(|list| spec[list].as_array().into_iter().flatten())
+        .map(|container| &container["resources"]);
+    let all: Vec<&Value> = if of_whole.is_empty() { of_containers.collect() } else { of_whole };
+    let (mut any, mut guaranteed) = (false, true);
+    for resources in all {
+        for name in ["cpu", "memory"] {
+            let (request, limit) = (amount(resources, "requests", name), amount(resources, "limits", name));
+            any |= request.is_some() || limit.is_some();
+            guaranteed &= limit.is_some() && request == limit;
+        }
+    }
+    match (any, guaranteed) {
+        (false, _) => "BestEffort",
+        (true, true) => "Guaranteed",
+        (true, false) => "Burstable",
+    }
+}
+
+/// What a Service of a cluster with one IP family holds besides its address.
+fn service(object: &mut Value) {
+    let spec = record(object, "spec");
+    if spec.get("type") == Some(&json!("ExternalName")) {
+        return;
+    }
+    match spec.get("clusterIP").and_then(Value::as_str) {
+        Some(address) if !address.is_empty() => {
+            let address = json!([address]);
+            spec.entry("clusterIPs").or_insert(address);
+        }
+        _ => {
+            if let Some(first) = spec.get("clusterIPs").and_then(|addresses| addresses.get(0)).cloned() {
+                spec.insert("clusterIP".to_string(), first);
+            }
+        }
+    }
+    let is_headless = spec.get("clusterIP") == Some(&json!("None"));
+    let has_selector =
+        spec.get("selector").and_then(Value::as_object).is_some_and(|selector| !selector.is_empty());
+    // A headless Service that selects nothing could be of any family.
+    let policy = if is_headless && !has_selector { "RequireDualStack" } else { "SingleStack" };
+    spec.entry("ipFamilyPolicy").or_insert_with(|| json!(policy));
+    let families = if is_headless && !has_selector { json!(["IPv4", "IPv6"]) } else { json!(["IPv4"]) };
+    spec.entry("ipFamilies").or_insert(families);
+}
+
+/// Keeps the address and the node ports that an update leaves out.
+fn service_update(old: &Value, new: &mut Value) {
+    let (old_spec, spec) = (&old["spec"], record(new, "spec"));
+    let kind = spec.get("type").and_then(Value::as_str).unwrap_or_default().to_string();
+    if kind == "ExternalName" {
+        if old_spec["type"] != "ExternalName" {
+            for name in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
+                if spec.get(name) == old_spec.get(name) {
+                    spec.remove(name);
+                }
+            }
+        }
+        return;
+    }
+    for name in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
+        if let (None, Some(value)) = (spec.get(name), old_spec.get(name)) {
+            spec.insert(name.to_string(), value.clone());
+        }
+    }
+    if matches!(kind.as_str(), "NodePort" | "LoadBalancer")
+        && let Some(Value::Array(ports)) = spec.get_mut("ports")
+    {
+        for port in ports {
+            let same = |old: &&Value| old["port"] == port["port"] && old["protocol"] == port["protocol"];
+            let before = old_spec["ports"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .find(same)
+                .map(|old| old["nodePort"].clone());
+            if let (None, Some(number @ Value::Number(_))) = (port.get("nodePort"), before) {
+                port["nodePort"] = number;
+            }
+        }
+    }
+    if kind == "ClusterIP" && matches!(old_spec["type"].as_str(), Some("NodePort" | "LoadBalancer")) {
+        let old_ports = old_spec["ports"].as_array().cloned().unwrap_or_default();
+        for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
+            if old_ports.iter().any(|old| old["nodePort"] == port["nodePort"])
+                && let Value::Object(port) = port
+            {
+                port.remove("nodePort");
+            }
+        }
+        if spec.get("externalIPs").is_none() {
+            spec.remove("externalTrafficPolicy");
+        }
+    }
+    if kind != "LoadBalancer" && old_spec["type"] == "LoadBalancer" {
+        spec.remove("allocateLoadBalancerNodePorts");
+        spec.remove("loadBalancerClass");
+    }
+}
+
+/// The selector and labels by which a Job finds its Pods.
+fn job(object: &mut Value) {
+    if object["spec"]["manualSelector"] == true {
+        return;
+    }
+    let uid = object["metadata"]["uid"].as_str().unwrap_or_default().to_string();
+    let name = object["metadata"]["name"].as_str().unwrap_or_default().to_string();
+    let shares_labels = object["metadata"]["labels"] == object["spec"]["template"]["metadata"]["labels"];
+    let labels = &mut object["spec"]["template"]["metadata"]["labels"];
+    for (key, value) in [
+        ("batch.kubernetes.io/controller-uid", &uid),
+        ("controller-uid", &uid),
+        ("batch.kubernetes.io/job-name", &name),
+        ("job-name", &name),
+    ] {
+        labels[key] = json!(value);
+    }
+    let labels = labels.clone();
+    // A Job without labels of its own shares those of its template.
+    let own = &mut object["metadata"]["labels"];
+    if shares_labels || own.as_object().is_none_or(Map::is_empty) {
+        *own = labels;
+    }
+    object["spec"]["selector"]["matchLabels"]["batch.kubernetes.io/controller-uid"] = json!(uid);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::schema::root_of;
+
+    #[test]
+    fn classes_follow_from_requests_and_limits() {
+        let table = [
+            ("nothing asked", json!([{}]), "BestEffort"),
+            ("a request", json!([{"resources": {"requests": {"cpu": "1"}}}]), "Burstable"),
+            (
+                "limits equal to requests everywhere",
+                json!([{"resources": {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1000m", "memory": "1Gi"}}}]),
+                "Guaranteed",
+            ),
+            (
+                "one container without",
+                json!([{"resources": {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "1Gi"}}}, {}]),
+                "Burstable",
+            ),
+        ];
+        for (sentence, containers, expected) in table {
+            assert_eq!(
+                quality_of_service(&json!({"spec": {"containers": containers}})),
+                expected,
+                "{sentence}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_a_changed_spec_counts() {
+        let kind = root_of("apps/v1", "Deployment").unwrap();
+        let old = json!({"metadata": {"generation": 3, "uid": "u"}, "spec": {"replicas": 1}, "status": {"replicas": 1}});
+        let mut labelled =
+            json!({"metadata": {"labels": {"a": "b"}}, "spec": {"replicas": 1}, "status": {"replicas": 9}});
+        prepare_for_update(kind, &old, &mut labelled);
+        assert_eq!(labelled["metadata"]["generation"], 3);
+        assert_eq!(labelled["metadata"]["uid"], "u");
+        assert_eq!(labelled["status"]["replicas"], 1);
+        let mut scaled = json!({"metadata": {}, "spec": {"replicas": 2}});
+        prepare_for_update(kind, &old, &mut scaled);
+        assert_eq!(scaled["metadata"]["generation"], 4);
+    }
+}

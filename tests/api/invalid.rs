@@ -1,0 +1,1 @@
+//! Recorded cases of the group `invalid`: how the server refuses a manifest.

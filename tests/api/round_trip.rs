@@ -1,0 +1,1 @@
+//! Properties of the round trip through the server's types.
