@@ -1,20 +1,335 @@
-//! kube-scheduler. Not written yet.
+//! kube-scheduler: chooses a node for every Pod that has none.
+//!
+//! A key is a Pod to place, or a Pod or node whose change makes room. A Pod that no node takes waits in the scheduler's
+//! memory until something changes that could help, and at most five minutes.
+//!
+//! Models: `pkg/scheduler` (v1.36): `schedule_one.go`, `backend/queue/scheduling_queue.go`, the default plugins.
+//! Leaves out: preemption, volumes, several profiles, the queue's order by priority.
 
+mod attempt;
+mod candidate;
+pub mod filter;
+mod message;
+mod node_terms;
+mod requests;
+pub mod score;
+mod snapshot;
+
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use self::attempt::{Attempt, attempt};
+use self::candidate::Candidate;
+use self::snapshot::{Snapshot, takes_room};
+use crate::api::kind::Kind;
+use crate::api::kinds::cluster::Node;
+use crate::api::kinds::pod::{Pod, PodCondition};
+use crate::api::meta::ObjectKey;
+use crate::api::object::Object;
+use crate::cluster::actor::Actor;
+use crate::cluster::because::Because;
 use crate::cluster::component::{Outcome, View};
+use crate::cluster::fact::What;
 use crate::cluster::queue::WorkKey;
 use crate::cluster::rng::Stream;
+use crate::cluster::server::write::{EventRecord, Operation};
 use crate::cluster::store::Change;
 
 /// What the scheduler keeps to itself.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Memory {}
+pub struct Memory {
+    /// What it knows of the nodes.
+    snapshot: Snapshot,
+    /// The Pods that no node took.
+    waiting: OrdMap<ObjectKey, Waiting>,
+    /// Where the next attempt begins to look, in large clusters.
+    next_start: u64,
+}
 
-/// The keys that a change concerns.
-pub fn concerns(_view: &View<'_>, _change: &Change) -> Vec<WorkKey> {
-    Vec::new()
+/// One Pod that no node took.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Waiting {
+    /// How often it was tried.
+    attempts: u32,
+    /// When it was tried last.
+    tried_tick: u64,
+    /// The rules that refused nodes.
+    refused_by: Vec<&'static str>,
+}
+
+/// The name that Pods ask for this scheduler by.
+const SCHEDULER_NAME: &str = "default-scheduler";
+
+/// The longest a Pod waits without a cause to try again.
+const LEFTOVER_TICKS: u64 = 300;
+
+/// The longest wait after failed attempts.
+const MAX_BACK_OFF_TICKS: u64 = 10;
+
+impl Waiting {
+    /// The first tick in which the Pod may be tried again: 1 tick after the first attempt, doubling to 10.
+    fn back_off_ends(&self) -> u64 {
+        let doubled = 1_u64 << self.attempts.saturating_sub(1).min(10);
+        self.tried_tick + doubled.min(MAX_BACK_OFF_TICKS)
+    }
+}
+
+impl Memory {
+    /// How many Pods wait because no node took them.
+    pub fn unschedulable(&self) -> usize {
+        self.waiting.len()
+    }
+}
+
+/// The keys that a change concerns: Pods to place, Pods that take or give room, nodes that changed what they offer.
+pub fn concerns(_view: &View<'_>, change: &Change) -> Vec<WorkKey> {
+    let is_concerned = match change.key.kind {
+        Kind::Node => node_changed(change.old_as(), change.new_as()),
+        Kind::Pod => pod_changed(change),
+        _ => false,
+    };
+    if is_concerned { vec![WorkKey::Object(change.key.clone())] } else { Vec::new() }
+}
+
+/// Whether a node offers something else than before; heartbeats do not count.
+fn node_changed(old: Option<&Arc<Node>>, new: Option<&Arc<Node>>) -> bool {
+    match (old, new) {
+        (Some(old), Some(new)) => {
+            old.spec != new.spec
+                || old.meta.labels != new.meta.labels
+                || old.status.allocatable != new.status.allocatable
+                || old.status.rest != new.status.rest
+        }
+        _ => true,
+    }
+}
+
+fn pod_changed(change: &Change) -> bool {
+    let (old, new) = (change.old_as::<Pod>(), change.new_as::<Pod>());
+    match (old, new) {
+        // What the scheduler wrote itself it knows.
+        (Some(_), Some(_)) if change.writer == Actor::Scheduler => false,
+        (Some(old), Some(new)) if old.is_bound() && new.is_bound() => {
+            takes_room(old) != takes_room(new)
+                || old.meta.labels != new.meta.labels
+                || old.meta.is_terminating() != new.meta.is_terminating()
+                || !Arc::ptr_eq(&old.spec, &new.spec) && old.spec != new.spec
+        }
+        (Some(old), Some(new)) if !new.is_bound() => {
+            is_ours(new)
+                && (!Arc::ptr_eq(&old.spec, &new.spec) && old.spec != new.spec
+                    || old.meta.labels != new.meta.labels
+                    || old.meta.is_terminating() != new.meta.is_terminating())
+        }
+        (_, Some(new)) => new.is_bound() || is_ours(new),
+        (Some(_), None) => true,
+        (None, None) => false,
+    }
+}
+
+/// Whether the Pod asks for this scheduler.
+fn is_ours(pod: &Pod) -> bool {
+    matches!(pod.spec.scheduler_name.as_str(), "" | SCHEDULER_NAME)
 }
 
 /// Handles one key.
-pub fn reconcile(_memory: &mut Memory, _stream: &mut Stream, _view: &View<'_>, _key: &WorkKey) -> Outcome {
-    Outcome::default()
+pub fn reconcile(memory: &mut Memory, _stream: &mut Stream, view: &View<'_>, key: &WorkKey) -> Outcome {
+    match key {
+        WorkKey::Object(key) if key.kind == Kind::Node => see_node(memory, view, key),
+        WorkKey::Object(key) if key.kind == Kind::Pod => see_pod(memory, view, key),
+        WorkKey::Heartbeat => flush_leftovers(memory, view),
+        _ => Outcome::default(),
+    }
+}
+
+/// A node came, changed or went: room may have appeared.
+fn see_node(memory: &mut Memory, view: &View<'_>, key: &ObjectKey) -> Outcome {
+    let node = view.store.at::<Node>(key);
+    memory.snapshot.see_node(&key.name, node);
+    let mut outcome = Outcome::nothing(match node {
+        Some(_) => Because::new("because.scheduler.node-seen").with("node", &key.name),
+        None => Because::new("because.scheduler.node-gone").with("node", &key.name),
+    });
+    if node.is_some() {
+        wake_waiting(memory, view, &mut outcome, |_| true);
+    }
+    outcome
+}
+
+fn see_pod(memory: &mut Memory, view: &View<'_>, key: &ObjectKey) -> Outcome {
+    match view.store.at::<Pod>(key) {
+        Some(pod) if takes_room(pod) => {
+            memory.waiting.remove(key);
+            memory.snapshot.place(key, &pod.node_name, &pod.spec);
+            let because = Because::new("because.scheduler.pod-counted");
+            let mut outcome = Outcome::nothing(because.with("pod", &key.name).with("node", &pod.node_name));
+            wake_waiting(memory, view, &mut outcome, waits_for_pods);
+            outcome
+        }
+        Some(pod) if !pod.is_bound() && !pod.is_finished() => {
+            memory.snapshot.remove(key);
+            if !is_ours(pod) || pod.meta.is_terminating() {
+                memory.waiting.remove(key);
+                return Outcome::nothing(Because::new("because.scheduler.not-ours").with("pod", &key.name));
+            }
+            try_to_place(memory, view, key, pod)
+        }
+        _ => {
+            memory.waiting.remove(key);
+            match memory.snapshot.remove(key) {
+                Some(node) => {
+                    let because = Because::new("because.scheduler.room-made");
+                    let mut outcome = Outcome::nothing(because.with("pod", &key.name).with("node", node));
+                    wake_waiting(memory, view, &mut outcome, |_| true);
+                    outcome
+                }
+                None => Outcome::nothing(Because::new("because.scheduler.pod-gone").with("pod", &key.name)),
+            }
+        }
+    }
+}
+
+/// Whether a Pod waits for something that another Pod's arrival or labels could bring.
+fn waits_for_pods(waiting: &Waiting) -> bool {
+    waiting.refused_by.iter().any(|plugin| matches!(*plugin, "InterPodAffinity" | "PodTopologySpread"))
+}
+
+/// Tries the waiting Pods again, each when its back-off has ended.
+fn wake_waiting(memory: &Memory, view: &View<'_>, outcome: &mut Outcome, helps: impl Fn(&Waiting) -> bool) {
+    for (key, waiting) in memory.waiting.iter().filter(|(_, waiting)| helps(waiting)) {
+        let ticks = waiting.back_off_ends().saturating_sub(view.tick);
+        outcome.look_again(WorkKey::Object(key.clone()), ticks);
+    }
+}
+
+/// Tries every Pod again that has waited long without a cause.
+fn flush_leftovers(memory: &Memory, view: &View<'_>) -> Outcome {
+    let mut outcome = Outcome::nothing(Because::new("because.scheduler.flush"));
+    let mut next = None;
+    for (key, waiting) in &memory.waiting {
+        let due = waiting.tried_tick + LEFTOVER_TICKS;
+        if due <= view.tick {
+            outcome.look_again(WorkKey::Object(key.clone()), 1);
+        } else {
+            next = Some(next.map_or(due, |next: u64| next.min(due)));
+        }
+    }
+    if let Some(due) = next {
+        outcome.look_again(WorkKey::Heartbeat, due - view.tick);
+    }
+    outcome
+}
+
+/// Asks every node about the Pod, and binds it or says why not.
+fn try_to_place(memory: &mut Memory, view: &View<'_>, key: &ObjectKey, pod: &Arc<Pod>) -> Outcome {
+    if has_gates(pod) {
+        return gated(view, pod);
+    }
+    let candidate = Candidate::new(pod);
+    let start = usize::try_from(memory.next_start).unwrap_or(0);
+    let attempt = attempt(&candidate, &memory.snapshot, start);
+    memory.next_start = u64::try_from(attempt.next_start).unwrap_or(0);
+
+    let mut outcome = Outcome { saw: vec![saw_pod(&candidate)], ..Outcome::default() };
+    match attempt.verdicts.chosen.clone() {
+        Some(node) => {
+            let because = why_chosen(&attempt);
+            memory.waiting.remove(key);
+            memory.snapshot.place(key, &node, &pod.spec);
+            let object = Object::Pod(pod.clone());
+            let message = format!("Successfully assigned {}/{} to {node}", key.namespace, key.name);
+            let told = EventRecord::normal(&object, "Scheduled", message);
+            outcome.writes.push(Operation::Bind { pod: key.clone(), node }.because(because.clone()));
+            outcome.writes.push(Operation::Event(told).because(because.clone()));
+            outcome.because = Some(because);
+        }
+        None => {
+            let message = &attempt.verdicts.message;
+            let because = Because::new("because.scheduler.unschedulable").with("message", message);
+            let waiting = memory.waiting.entry(key.clone()).or_default();
+            waiting.attempts += 1;
+            waiting.tried_tick = view.tick;
+            waiting.refused_by.clone_from(&attempt.refused_by);
+            outcome.look_again(WorkKey::Heartbeat, LEFTOVER_TICKS);
+            let object = Object::Pod(pod.clone());
+            let told = EventRecord::warning(&object, "FailedScheduling", message.clone());
+            outcome.writes.push(Operation::Event(told).because(because.clone()));
+            if let Some(changed) = with_condition(view, pod, "Unschedulable", message) {
+                outcome.writes.push(Operation::UpdateStatus(changed.into()).because(because.clone()));
+            }
+            outcome.because = Some(because);
+        }
+    }
+    outcome.notes.push(What::Compared { pod: key.clone(), verdicts: Arc::new(attempt.verdicts) });
+    outcome
+}
+
+fn has_gates(pod: &Pod) -> bool {
+    let gates = pod.spec.rest.get("schedulingGates").and_then(serde_json::Value::as_array);
+    gates.is_some_and(|gates| !gates.is_empty())
+}
+
+/// A Pod whose gates are closed is not tried; its condition says so.
+fn gated(view: &View<'_>, pod: &Arc<Pod>) -> Outcome {
+    let because = Because::new("because.scheduler.gated");
+    let message = "Scheduling is blocked due to non-empty scheduling gates";
+    let mut outcome = Outcome::nothing(because.clone());
+    if let Some(changed) = with_condition(view, pod, "SchedulingGated", message) {
+        outcome.writes.push(Operation::UpdateStatus(changed.into()).because(because));
+    }
+    outcome
+}
+
+/// The Pod with `PodScheduled: False` for that reason; `None` when it says so already.
+fn with_condition(view: &View<'_>, pod: &Arc<Pod>, reason: &str, message: &str) -> Option<Pod> {
+    let old = pod.condition("PodScheduled");
+    let said = |c: &PodCondition| c.status == "False" && c.reason == reason && c.message == message;
+    if old.is_some_and(said) {
+        return None;
+    }
+    let since = old.filter(|c| c.status == "False").and_then(|c| c.last_transition_time);
+    let condition = PodCondition {
+        condition_type: "PodScheduled".to_string(),
+        status: "False".to_string(),
+        reason: reason.to_string(),
+        message: message.to_string(),
+        last_transition_time: Some(since.unwrap_or(view.now)),
+        observed_generation: pod.meta.generation,
+        ..PodCondition::default()
+    };
+    let mut changed = Pod::clone(pod);
+    let conditions = &mut changed.status.conditions;
+    match conditions.iter_mut().find(|c| c.condition_type == "PodScheduled") {
+        Some(old) => *old = condition,
+        None => conditions.push(condition),
+    }
+    Some(changed)
+}
+
+fn saw_pod(candidate: &Candidate) -> Because {
+    let asked = &candidate.requests.asked;
+    Because::new("because.scheduler.saw-pod")
+        .with("pod", &candidate.pod.meta.name)
+        .with("cpu", crate::api::quantity::Quantity::from_milli(asked.cpu_millicores))
+        .with("memory", crate::api::quantity::Quantity::from_bytes(asked.memory_bytes))
+}
+
+/// Why the chosen node, in numbers.
+fn why_chosen(attempt: &Attempt) -> Because {
+    let verdicts = &attempt.verdicts;
+    let node = verdicts.chosen.as_deref().unwrap_or_default();
+    let feasible = verdicts.nodes.iter().filter(|verdict| verdict.is_feasible()).count();
+    let total = verdicts.nodes.iter().find(|verdict| *verdict.node == *node).map_or(0, |v| v.total());
+    let key = match (feasible, attempt.tied) {
+        (1, _) => "because.scheduler.only-node",
+        (_, 1) => "because.scheduler.best-node",
+        _ => "because.scheduler.first-of-tied",
+    };
+    Because::new(key)
+        .with("node", node)
+        .with("nodes", verdicts.nodes.len())
+        .with("feasible", feasible)
+        .with("score", total)
+        .with("tied", attempt.tied)
 }

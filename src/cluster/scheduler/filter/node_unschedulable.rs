@@ -1,0 +1,44 @@
+//! A cordoned node takes no new Pods.
+//!
+//! Cured by: `kubectl uncordon`, or a toleration of the taint `node.kubernetes.io/unschedulable`.
+//!
+//! Models: `pkg/scheduler/framework/plugins/nodeunschedulable` (v1.36). Leaves out: nothing.
+
+use super::Refusal;
+use crate::api::kinds::cluster::{Node, Taint};
+use crate::cluster::scheduler::candidate::Candidate;
+use crate::cluster::scheduler::snapshot::NodeInfo;
+
+/// The rule's name.
+pub const NAME: &str = "NodeUnschedulable";
+
+const REASON: &str = "node(s) were unschedulable";
+
+/// Refuses a cordoned node.
+pub fn refuse(candidate: &Candidate, node: &Node, _info: &NodeInfo) -> Option<Refusal> {
+    if !node.spec.unschedulable {
+        return None;
+    }
+    let taint = Taint {
+        key: "node.kubernetes.io/unschedulable".to_string(),
+        effect: "NoSchedule".to_string(),
+        ..Taint::default()
+    };
+    (!candidate.tolerates(&taint)).then(|| Refusal::for_good(NAME, REASON))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::scheduler::filter::testing::reasons;
+    use serde_json::json;
+
+    #[test]
+    fn a_cordoned_node_is_refused_unless_that_is_tolerated() {
+        let tolerant = json!({"tolerations": [{"operator": "Exists"}]});
+        let cordoned = || json!({"metadata": {"name": "n"}, "spec": {"unschedulable": true}});
+        assert_eq!(reasons(refuse, json!({}), cordoned()), [REASON]);
+        assert!(reasons(refuse, tolerant, cordoned()).is_empty());
+        assert!(reasons(refuse, json!({}), json!({"metadata": {"name": "n"}})).is_empty());
+    }
+}
