@@ -94,7 +94,7 @@ fn from_value(value: Value, file_name: &str, folder: &str) -> Case {
 fn format_of(value: &Value) -> Format {
     let has = |key: &str| value.get(key).is_some();
     if let Some(steps) = value.get("steps").and_then(Value::as_array)
-        && !has("nodes")
+        && !has("expect")
     {
         let all = |keys: &[&str]| steps.iter().all(|step| keys.iter().any(|key| step.get(key).is_some()));
         return match () {
@@ -105,7 +105,7 @@ fn format_of(value: &Value) -> Format {
     }
     match () {
         () if has("states") && has("manifest") => Format::Timeline,
-        () if has("nodes") && (has("pod") || has("expect") || has("run")) => Format::Placement,
+        () if has("expect") && (has("pod") || has("run")) => Format::Placement,
         () => Format::Unknown,
     }
 }
@@ -121,7 +121,7 @@ mod tests {
             (json!({"steps": [{"run": "kubectl get pods"}, {"settle": true}]}), Format::Session),
             (json!({"steps": [{"do": "create"}]}), Format::Steps),
             (json!({"steps": [{"do": "create"}, {"dance": 1}]}), Format::Unknown),
-            (json!({"nodes": [], "pod": {}, "steps": [{"do": "add-node"}]}), Format::Placement),
+            (json!({"expect": {}, "pod": {}, "steps": [{"action": "add-node"}]}), Format::Placement),
             (json!({"manifest": "", "states": []}), Format::Timeline),
             (json!(null), Format::Unknown),
         ] {

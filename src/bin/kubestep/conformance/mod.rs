@@ -5,7 +5,11 @@
 mod case;
 mod floors;
 mod placeholder;
+mod stage;
+mod state;
+mod steps;
 mod text;
+mod tree;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -70,7 +74,9 @@ pub fn command(
 /// The step and the first line that differs, in one line.
 fn headline(difference: &str) -> String {
     let first = difference.lines().next().unwrap_or_default();
-    let changed = difference.lines().skip(1).find(|line| line.starts_with("- ") || line.starts_with("+ "));
+    let rest = || difference.lines().skip(1);
+    let changed =
+        rest().find(|line| line.starts_with("- ") || line.starts_with("+ ")).or_else(|| rest().next());
     format!("{first} {}", changed.unwrap_or_default()).trim().to_string()
 }
 
@@ -123,9 +129,8 @@ fn play_guarded(case: &Arc<Case>) -> Result<(), String> {
 
 fn play(case: &Case) -> Result<(), String> {
     match case.format {
-        Format::Session | Format::Steps | Format::Placement | Format::Timeline => {
-            Err("cannot be played yet".to_string())
-        }
+        Format::Steps => steps::play(case),
+        Format::Session | Format::Placement | Format::Timeline => Err("cannot be played yet".to_string()),
         Format::Unknown => Err("the format is not known".to_string()),
     }
 }

@@ -1,0 +1,195 @@
+//! The cluster that a case is played on.
+
+use std::sync::Arc;
+
+use kubestep::api::kind::Kind;
+use kubestep::api::manifest;
+use kubestep::api::time::Timestamp;
+use kubestep::cluster::fact::{Fact, What};
+use kubestep::cluster::machine::Cluster;
+use kubestep::cluster::server::request::{Request, Response, Verb};
+use kubestep::cluster::server::status::Status;
+use kubestep::cluster::settings::{NodeSetup, Settings};
+use kubestep::cluster::store::Store;
+use kubestep::kubectl::host::Host;
+use serde_json::{Value, json};
+
+/// The namespace of a recorded session.
+pub const NAMESPACE: &str = "demo";
+
+/// The most ticks that a cluster may take to come to rest.
+const SETTLE_TICKS: u64 = 120;
+
+/// A cluster and what happened on it.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// The cluster.
+    pub cluster: Cluster,
+    /// What happened, oldest first.
+    pub facts: Vec<Arc<Fact>>,
+    /// Whether every Pod is bound to the first node as soon as it is there, as some recordings had it.
+    pub binds_at_once: bool,
+}
+
+/// A node as the recordings had them.
+pub fn recorded_node(name: &str) -> NodeSetup {
+    NodeSetup { cpu_millicores: 1000, memory_bytes: 3840 << 20, ..NodeSetup::new(name) }
+}
+
+impl Stage {
+    /// A cluster of those settings with the session's namespace.
+    pub fn new(settings: Settings) -> Self {
+        let mut stage = Self { cluster: Cluster::boot(settings), facts: Vec::new(), binds_at_once: false };
+        let namespace = json!({"metadata": {"name": NAMESPACE}});
+        // A refusal shows in the first step.
+        let _ = stage.ask(Request::new(Verb::Create, Kind::Namespace, "", NAMESPACE, namespace));
+        stage.settle(1);
+        stage
+    }
+
+    /// Lets one tick pass.
+    pub fn tick(&mut self) {
+        self.cluster.finish_tick(&mut self.facts);
+        if self.binds_at_once {
+            self.bind_all();
+        }
+    }
+
+    /// Lets that many ticks pass.
+    pub fn advance(&mut self, ticks: u64) {
+        for _ in 0..ticks {
+            self.tick();
+        }
+    }
+
+    /// Lets time pass until nothing but heartbeats is due within the next `gap_ticks`.
+    pub fn settle(&mut self, gap_ticks: u64) {
+        for _ in 0..SETTLE_TICKS {
+            self.tick();
+            let soon = self.cluster.tick() + gap_ticks;
+            if self.cluster.next_busy_tick().is_none_or(|busy| busy > soon) {
+                return;
+            }
+        }
+    }
+
+    fn bind_all(&mut self) {
+        let unbound: Vec<_> = self
+            .cluster
+            .store
+            .list_in::<kubestep::api::kinds::pod::Pod>(NAMESPACE)
+            .filter(|pod| !pod.is_bound() && !pod.meta.is_terminating())
+            .map(|pod| pod.meta.name.to_string())
+            .collect();
+        for pod in unbound {
+            let _ = self.bind(&pod, "node-1");
+        }
+    }
+
+    /// Binds a Pod to a node, as a scheduler does.
+    ///
+    /// # Errors
+    /// The server's refusal.
+    pub fn bind(&mut self, pod: &str, node: &str) -> Result<Response, Status> {
+        let body = json!({
+            "apiVersion": "v1", "kind": "Binding", "metadata": {"name": pod, "namespace": NAMESPACE},
+            "target": {"apiVersion": "v1", "kind": "Node", "name": node},
+        });
+        let mut request = Request::new(Verb::Create, Kind::Pod, NAMESPACE, pod, body);
+        request.subresource = "binding".to_string();
+        self.ask(request)
+    }
+
+    /// Creates every object of a manifest, or patches it if it is there.
+    ///
+    /// # Errors
+    /// The first refusal, or why the text cannot be read.
+    pub fn apply(&mut self, text: &str) -> Result<(), Status> {
+        let read = manifest::parse(text);
+        if let Some(error) = read.error {
+            return Err(Status::bad_request(error.message));
+        }
+        read.documents.into_iter().try_for_each(|document| self.apply_value(document.value))
+    }
+
+    /// Creates the object, or patches it if it is there.
+    ///
+    /// # Errors
+    /// The refusal.
+    pub fn apply_value(&mut self, value: Value) -> Result<(), Status> {
+        let text =
+            |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_string();
+        let (api_version, kind) = (text("/apiVersion"), text("/kind"));
+        let Some(kind) = Kind::from_manifest(&api_version, &kind) else {
+            let message = format!("no matches for kind \"{kind}\" in version \"{api_version}\"");
+            return Err(Status::bad_request(message));
+        };
+        let namespace = match (kind.is_namespaced(), text("/metadata/namespace")) {
+            (false, _) => String::new(),
+            (true, given) if given.is_empty() => NAMESPACE.to_string(),
+            (true, given) => given,
+        };
+        let name = text("/metadata/name");
+        let exists = self.cluster.store.object(&kubestep::api::meta::ObjectKey::new(
+            kind,
+            namespace.as_str(),
+            name.as_str(),
+        ));
+        let verb = if exists.is_some() { Verb::StrategicPatch } else { Verb::Create };
+        self.ask(Request::new(verb, kind, &namespace, &name, value)).map(|_| ())
+    }
+
+    /// The objects that were created, marked for deletion and removed since `fact`, by kind and name.
+    pub fn changes_since(&self, fact: usize, kind: Kind) -> Changes {
+        let mut changes = Changes::default();
+        for fact in &self.facts[fact..] {
+            let What::Wrote { key, old, new } = &fact.what else { continue };
+            if key.kind != kind || *key.namespace != *NAMESPACE {
+                continue;
+            }
+            let marked = |object: &Option<kubestep::api::object::Object>| {
+                object.as_ref().is_some_and(|object| object.meta().is_terminating())
+            };
+            let object = new.as_ref().or(old.as_ref()).map_or(Value::Null, |object| object.to_value());
+            if old.is_none() {
+                changes.created.push(object.clone());
+            }
+            if (new.is_none() || marked(new)) && !marked(old) {
+                changes.marked.push(object.clone());
+            }
+            if new.is_none() {
+                changes.gone.push(object);
+            }
+        }
+        changes
+    }
+}
+
+/// Objects that came, were to go, and went.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// Created, in order.
+    pub created: Vec<Value>,
+    /// Marked for deletion, in order.
+    pub marked: Vec<Value>,
+    /// Removed, in order.
+    pub gone: Vec<Value>,
+}
+
+impl Host for Stage {
+    fn store(&self) -> &Store {
+        &self.cluster.store
+    }
+
+    fn now(&self) -> Timestamp {
+        self.cluster.now()
+    }
+
+    fn ask(&mut self, request: Request) -> Result<Response, Status> {
+        self.cluster.ask(&request, &mut self.facts)
+    }
+
+    fn file(&self, _name: &str) -> Option<String> {
+        None
+    }
+}
