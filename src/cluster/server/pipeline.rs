@@ -11,6 +11,7 @@ use super::request::{Request, Response, Verb};
 use super::scale;
 use super::status::Status;
 use super::transaction::{Transaction, Written};
+use super::write::Operation;
 use crate::api::object::Object;
 use crate::cluster::fact::Stage;
 
@@ -67,6 +68,15 @@ fn carry_out(
         let stored = passage.check(Stage::Store, result)?;
         return scale::run(transaction, request, &stored, passage);
     }
+    if request.subresource == "binding" && request.verb == Verb::Create {
+        passage.pass(Stage::Decode);
+        let result = bind(transaction, request);
+        let written = passage.check(Stage::Admit, result)?;
+        passage.pass(Stage::Admit);
+        passage.pass(Stage::Store);
+        let object = written.new.as_ref().map_or(Value::Null, Object::to_value);
+        return Ok((Response { object, changed: true, warnings: Vec::new() }, written));
+    }
     let (written, warnings) = match request.verb {
         Verb::Create => create(transaction, request, passage)?,
         Verb::Update => {
@@ -97,6 +107,15 @@ fn carry_out(
     let shown = written.new.as_ref().or(written.old.as_ref());
     let object = shown.map_or(Value::Null, Object::to_value);
     Ok((Response { object, changed: !written.is_nothing(), warnings }, written))
+}
+
+/// Binds a Pod to the node that a `Binding` names.
+fn bind(transaction: &mut Transaction<'_>, request: &Request) -> Result<Written, Status> {
+    let target = request.body.pointer("/target/name").and_then(Value::as_str).unwrap_or_default();
+    if target.is_empty() {
+        return Err(Status::bad_request("a Binding names its target's node"));
+    }
+    transaction.execute(Operation::Bind { pod: request.key(), node: target.into() })
 }
 
 fn current(transaction: &Transaction<'_>, request: &Request) -> Result<Object, Status> {
