@@ -41,6 +41,8 @@ pub struct Decoded {
 pub struct DecodeError {
     /// In the server's words; see [`refusal`] for the whole sentence.
     pub text: String,
+    /// The same as the server says it of an object that a patch has made.
+    pub converted: String,
     /// Each problem, with its path.
     pub problems: Vec<Problem>,
 }
@@ -66,12 +68,14 @@ pub fn decode(
     let mut reader = Reader::new(kind);
     let value = reader.record(kind, body);
     if let Some(problem) = reader.fatal.or(reader.mistyped) {
-        return Err(DecodeError { text: problem.text.clone(), problems: vec![problem] });
+        let text = problem.text.clone();
+        let converted = reader.converted.unwrap_or_else(|| text.clone());
+        return Err(DecodeError { text, converted, problems: vec![problem] });
     }
     if validation == FieldValidation::Strict && !reader.unknown.is_empty() {
         let texts: Vec<&str> = reader.unknown.iter().map(|problem| problem.text.as_str()).collect();
         let text = format!("strict decoding error: {}", texts.join(", "));
-        return Err(DecodeError { text, problems: reader.unknown });
+        return Err(DecodeError { converted: text.clone(), text, problems: reader.unknown });
     }
     Ok(Decoded { value, dropped: reader.unknown })
 }
@@ -136,6 +140,32 @@ fn word_for(value: &Value) -> Option<&'static str> {
     })
 }
 
+/// How the server words a wrong type when it converts a patched object instead of reading a body.
+fn conversion_problem(value: &Value, expected: &str) -> String {
+    let source = match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "slice",
+        Value::Object(_) => "map",
+    };
+    if expected.starts_with("[]") {
+        format!("cannot restore slice from {source}")
+    } else if expected.starts_with("map[") || expected == "v1.ResourceList" {
+        format!("cannot restore map from {source}")
+    } else if matches!(expected, "int32" | "int64" | "bool") && value.is_string() {
+        format!("unrecognized type: {expected}")
+    } else if matches!(expected, "int32" | "int64" | "bool" | "string")
+        || !value.is_object() && !value.is_array()
+    {
+        format!("cannot convert {source} to {expected}")
+    } else {
+        format!("cannot restore struct from: {source}")
+    }
+}
+
 struct Reader {
     /// The path with indices.
     path: String,
@@ -146,6 +176,8 @@ struct Reader {
     unknown: Vec<Problem>,
     /// The first value of a wrong type: reading goes on behind it.
     mistyped: Option<Problem>,
+    /// How the conversion of a patched object words the first value of a wrong type.
+    converted: Option<String>,
     /// A value that ends the reading, such as a malformed quantity.
     fatal: Option<Problem>,
 }
@@ -158,6 +190,7 @@ impl Reader {
             owner: kind.short_name(),
             unknown: Vec::new(),
             mistyped: None,
+            converted: None,
             fatal: None,
         }
     }
@@ -195,6 +228,7 @@ impl Reader {
     /// Notes that a value has the wrong type.
     fn mistype(&mut self, value: &Value, expected: &str) {
         if self.mistyped.is_none() {
+            self.converted = Some(conversion_problem(value, expected));
             self.mistyped = word_for(value).map(|word| self.type_problem(word, expected));
         }
     }

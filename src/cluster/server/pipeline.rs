@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::request::{Request, Response, Verb};
-use super::scale;
+use super::request::{FieldValidation, Request, Response, Verb};
 use super::status::Status;
 use super::transaction::{Transaction, Written};
 use super::write::Operation;
+use super::{decode, default, patch, prepare, scale, validate};
 use crate::api::object::Object;
+use crate::api::schema;
 use crate::cluster::fact::Stage;
 
 /// What the stages said, in order; the last one is the refusal if there was one.
@@ -152,26 +153,58 @@ fn replace(
 fn read(
     request: &Request,
     body: Value,
-    _stored: Option<&Object>,
+    stored: Option<&Object>,
     passage: &mut Passage,
 ) -> Result<(Object, Vec<String>), Status> {
     let mut body = body;
     let result = address(request, &mut body);
     passage.check(Stage::Decode, result)?;
-    let warnings = Vec::new();
-    passage.pass(Stage::Decode);
-    passage.note(Stage::Default, Vec::new());
-    passage.pass(Stage::Validate);
     let kind = request.kind;
-    let decoded = Object::decode(kind, body).map_err(|error| {
-        Status::bad_request(format!(
-            "{} in version \"{}\" cannot be handled as a {}: {error}",
-            kind.name(),
-            kind.version(),
-            kind.name()
-        ))
-    });
+    let schema = schema::root(kind.group(), kind.version(), kind.name());
+    let schema =
+        schema.ok_or_else(|| Status::bad_request(decode::no_match(&kind.api_version(), kind.name())));
+    let schema = passage.check(Stage::Decode, schema)?;
+    let result = decode::decode(schema, &body, request.options.field_validation);
+    let decoded = passage.check(Stage::Decode, result.map_err(|error| undecodable(request, &error)))?;
+    passage.pass(Stage::Decode);
+    let warnings = match request.options.field_validation {
+        FieldValidation::Warn => decoded.dropped.into_iter().map(|problem| problem.text).collect(),
+        _ => Vec::new(),
+    };
+    let mut value = decoded.value;
+    default::default(schema, &mut value);
+    passage.note(Stage::Default, Vec::new());
+    let errors = match stored {
+        None => {
+            prepare::prepare_for_create(schema, &mut value);
+            validate::validate_create(schema, &value)
+        }
+        Some(stored) if request.subresource.is_empty() => {
+            let old = stored.to_value();
+            prepare::prepare_for_update(schema, &old, &mut value);
+            validate::validate_update(schema, &old, &value)
+        }
+        Some(_) => Vec::new(),
+    };
+    if !errors.is_empty() {
+        let name = value["metadata"]["name"].as_str().unwrap_or_default();
+        let status = Status::invalid(kind, name, errors.iter().map(validate::FieldError::cause).collect());
+        passage.check(Stage::Validate, Err(status))?;
+    }
+    passage.pass(Stage::Validate);
+    let decoded = Object::decode(kind, value).map_err(|error| Status::bad_request(error.to_string()));
     Ok((passage.check(Stage::Decode, decoded)?, warnings))
+}
+
+/// The refusal of a body, or of the object that a patch would make.
+fn undecodable(request: &Request, error: &decode::DecodeError) -> Status {
+    let kind = request.kind;
+    match request.verb {
+        Verb::MergePatch | Verb::StrategicPatch | Verb::JsonPatch => {
+            patch::refusal(&request.body, &error.converted)
+        }
+        _ => Status::bad_request(decode::refusal(&kind.api_version(), kind.name(), error)),
+    }
 }
 
 /// Makes the body's name and namespace agree with the request's.
@@ -204,28 +237,16 @@ fn address(request: &Request, body: &mut Value) -> Result<(), Status> {
 /// The stored object with the patch applied.
 fn patched(request: &Request, stored: &Object) -> Result<Value, Status> {
     let mut value = stored.to_value();
-    match request.verb {
-        Verb::MergePatch => merge(&mut value, &request.body),
-        _ => return Err(Status::method_not_allowed()),
-    }
-    Ok(value)
-}
-
-/// RFC 7386.
-pub(super) fn merge(value: &mut Value, patch: &Value) {
-    let Value::Object(patch) = patch else {
-        *value = patch.clone();
-        return;
-    };
-    if !value.is_object() {
-        *value = Value::Object(Default::default());
-    }
-    let map = value.as_object_mut().expect("made an object above");
-    for (key, change) in patch {
-        if change.is_null() {
-            map.remove(key);
-        } else {
-            merge(map.entry(key.clone()).or_insert(Value::Null), change);
+    let kind = request.kind;
+    let schema = schema::root(kind.group(), kind.version(), kind.name());
+    let result = match (request.verb, schema) {
+        (Verb::MergePatch, _) => {
+            patch::merge(&mut value, &request.body);
+            Ok(())
         }
-    }
+        (Verb::StrategicPatch, Some(schema)) => patch::strategic(schema, &mut value, &request.body),
+        (Verb::JsonPatch, _) => patch::json(&mut value, &request.body),
+        _ => return Err(Status::method_not_allowed()),
+    };
+    result.map(|()| value).map_err(|error| error.status())
 }

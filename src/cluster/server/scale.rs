@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::pipeline::{Passage, merge};
+use super::patch;
+use super::pipeline::Passage;
 use super::request::{Request, Response, Verb};
 use super::status::{Cause, Status};
 use super::transaction::{Transaction, Written};
@@ -29,7 +30,7 @@ pub fn run(
     let mut scale = passage.check(Stage::Decode, result)?;
     match request.verb {
         Verb::Update => scale = request.body.clone(),
-        Verb::MergePatch | Verb::StrategicPatch => merge(&mut scale, &request.body),
+        Verb::MergePatch | Verb::StrategicPatch => patch::merge(&mut scale, &request.body),
         Verb::Create | Verb::Delete | Verb::JsonPatch => {
             return passage.check(Stage::Decode, Err(Status::method_not_allowed()));
         }

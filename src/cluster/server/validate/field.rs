@@ -8,6 +8,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::api::manifest::to_json;
+use crate::cluster::server::status::Cause;
 
 /// What is wrong with a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,6 +160,11 @@ impl FieldError {
     pub fn too_many(path: &str, found: usize, most: usize) -> Self {
         let detail = format!("must have at most {most} items");
         Self::new(path, FieldErrorKind::TooMany, found.to_string(), &detail)
+    }
+
+    /// As a cause of the status `Invalid`.
+    pub fn cause(&self) -> Cause {
+        Cause { reason: self.kind.reason(), message: self.message(), field: self.path.clone() }
     }
 
     /// What is said after the path: `Invalid value: -1: must be greater than or equal to 0`.

@@ -12,3 +12,8 @@ pub use field::{FieldError, FieldErrorKind};
 pub fn validate_create(_kind: &'static Type, _object: &Value) -> Vec<FieldError> {
     Vec::new()
 }
+
+/// Judges a changed object, given the one that is stored.
+pub fn validate_update(_kind: &'static Type, _old: &Value, _new: &Value) -> Vec<FieldError> {
+    Vec::new()
+}
