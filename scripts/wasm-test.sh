@@ -8,4 +8,4 @@ CHROMEDRIVER=$(find_chromedriver) || fail "No chromedriver: run 'scripts/setup.s
 export CHROMEDRIVER CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER=wasm-bindgen-test-runner
 # The runner's patience, in seconds: the machine may be busy.
 export WASM_BINDGEN_TEST_TIMEOUT=${WASM_BINDGEN_TEST_TIMEOUT:-300}
-exec cargo test --target wasm32-unknown-unknown --no-default-features --test wasm -- "$@"
+exec cargo test --profile page --target wasm32-unknown-unknown --no-default-features --test wasm -- "$@"
