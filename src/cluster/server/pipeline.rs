@@ -14,6 +14,7 @@ use super::write::Operation;
 use super::{decode, default, patch, prepare, scale, validate};
 use crate::api::object::Object;
 use crate::api::schema;
+use crate::cluster::diff::{FieldChange, diff};
 use crate::cluster::fact::Stage;
 
 /// What the stages said, in order; the last one is the refusal if there was one.
@@ -172,8 +173,9 @@ fn read(
         _ => Vec::new(),
     };
     let mut value = decoded.value;
+    let sent = value.clone();
     default::default(schema, &mut value);
-    passage.note(Stage::Default, Vec::new());
+    passage.note(Stage::Default, filled_in(&sent, &value));
     let errors = match stored {
         None => {
             prepare::prepare_for_create(schema, &mut value);
@@ -194,6 +196,12 @@ fn read(
     passage.pass(Stage::Validate);
     let decoded = Object::decode(kind, value).map_err(|error| Status::bad_request(error.to_string()));
     Ok((passage.check(Stage::Decode, decoded)?, warnings))
+}
+
+/// What defaulting filled in, a line each: `spec.replicas: 1`.
+fn filled_in(sent: &Value, filled: &Value) -> Vec<String> {
+    let line = |change: FieldChange| format!("{}: {}", change.path, change.new.unwrap_or(Value::Null));
+    diff(sent, filled).into_iter().map(line).collect()
 }
 
 /// The refusal of a body, or of the object that a patch would make.
