@@ -23,7 +23,11 @@ const OPEN_PARTS_OF_THE_SERVER: &[&str] = &["request", "response", "status", "wr
 
 /// Words that may stand only in some places (a path under the root, file or folder); everywhere else in `src/` they fail.
 const WORDS_WITH_A_PLACE: &[(&[&str], &[&str], &str)] = &[
-    (&["serde_yaml"], &["src/api/manifest.rs"], "YAML enters and leaves through src/api/manifest.rs only"),
+    (
+        &["serde_yaml"],
+        &["src/api/manifest.rs", "src/bin/kubestep/conformance"],
+        "YAML enters and leaves through src/api/manifest.rs only; recorded cases are no manifests",
+    ),
     (&["saphyr_parser"], &["src/api"], "YAML is parsed in src/api only"),
     (
         &["yew", "web_sys", "js_sys", "gloo", "wasm_bindgen", "wasm_bindgen_futures"],

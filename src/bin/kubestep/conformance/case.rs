@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use kubestep::api::manifest;
 use serde_json::Value;
 
 /// How a case is told.
@@ -69,14 +68,33 @@ fn walk(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
 
 fn read(path: &Path) -> Result<Case, String> {
     let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let mut manifest = manifest::parse_bytes(&bytes);
-    let value = match (manifest.documents.len(), &manifest.error) {
-        (1, None) => manifest.documents.remove(0).value,
-        _ => Value::Null,
-    };
+    // Not read as a manifest: cases are YAML as their recorder wrote it, in which a bare `y` is a text.
+    let value = serde_yaml::from_slice(&bytes).map(json_of).unwrap_or_default();
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
     Ok(from_value(value, stem, folder))
+}
+
+fn json_of(yaml: serde_yaml::Value) -> Value {
+    match yaml {
+        serde_yaml::Value::Null => Value::Null,
+        serde_yaml::Value::Bool(flag) => Value::Bool(flag),
+        serde_yaml::Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(whole), _) => Value::from(whole),
+            (None, Some(whole)) => Value::from(whole),
+            (None, None) => number.as_f64().map_or(Value::Null, Value::from),
+        },
+        serde_yaml::Value::String(text) => Value::String(text),
+        serde_yaml::Value::Sequence(items) => items.into_iter().map(json_of).collect(),
+        serde_yaml::Value::Mapping(map) => {
+            let key = |key| match json_of(key) {
+                Value::String(text) => text,
+                other => other.to_string(),
+            };
+            map.into_iter().map(|(name, value)| (key(name), json_of(value))).collect()
+        }
+        serde_yaml::Value::Tagged(tagged) => json_of(tagged.value),
+    }
 }
 
 fn from_value(value: Value, file_name: &str, folder: &str) -> Case {
@@ -105,7 +123,7 @@ fn format_of(value: &Value) -> Format {
     }
     match () {
         () if has("states") && has("manifest") => Format::Timeline,
-        () if has("expect") && (has("pod") || has("run")) => Format::Placement,
+        () if has("expect") && (has("pod") || has("run") || has("steps")) => Format::Placement,
         () => Format::Unknown,
     }
 }

@@ -5,6 +5,7 @@
 mod case;
 mod floors;
 mod placeholder;
+mod placement;
 mod stage;
 mod state;
 mod steps;
@@ -130,7 +131,8 @@ fn play_guarded(case: &Arc<Case>) -> Result<(), String> {
 fn play(case: &Case) -> Result<(), String> {
     match case.format {
         Format::Steps => steps::play(case),
-        Format::Session | Format::Placement | Format::Timeline => Err("cannot be played yet".to_string()),
+        Format::Placement => placement::play(case),
+        Format::Session | Format::Timeline => Err("cannot be played yet".to_string()),
         Format::Unknown => Err("the format is not known".to_string()),
     }
 }

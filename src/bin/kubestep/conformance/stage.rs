@@ -141,10 +141,15 @@ impl Stage {
 
     /// The objects that were created, marked for deletion and removed since `fact`, by kind and name.
     pub fn changes_since(&self, fact: usize, kind: Kind) -> Changes {
+        self.changes_in(NAMESPACE, fact, kind)
+    }
+
+    /// The same in another namespace.
+    pub fn changes_in(&self, namespace: &str, fact: usize, kind: Kind) -> Changes {
         let mut changes = Changes::default();
         for fact in &self.facts[fact..] {
             let What::Wrote { key, old, new } = &fact.what else { continue };
-            if key.kind != kind || *key.namespace != *NAMESPACE {
+            if key.kind != kind || *key.namespace != *namespace {
                 continue;
             }
             let marked = |object: &Option<kubestep::api::object::Object>| {

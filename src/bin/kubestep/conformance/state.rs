@@ -82,33 +82,28 @@ fn conditions(object: &Value) -> Vec<Value> {
 
 const ANNOTATION: &str = "/metadata/annotations/deployment.kubernetes.io~1";
 
-/// `rs`: ReplicaSets in order of creation. `of_deployments`: the fields that a Deployment's traces show.
-pub fn replica_sets(stage: &Stage, of_deployments: bool) -> Vec<Value> {
+/// `rs`: ReplicaSets in order of creation; with generations where the trace shows them.
+pub fn replica_sets(stage: &Stage, with_generations: bool) -> Vec<Value> {
     let one = |rs: &Value| {
         let annotation = |name: &str| text(rs, &format!("{ANNOTATION}{name}")).to_string();
-        let fields = Fields::default().always("name", text(rs, "/metadata/name"));
-        let fields = if of_deployments {
-            fields
-                .unless_empty("revision", annotation("revision"))
-                .unless_empty("history", annotation("revision-history"))
-        } else {
-            fields
-        };
-        let fields = fields
+        let fields = Fields::default()
+            .always("name", text(rs, "/metadata/name"))
+            .unless_empty("revision", annotation("revision"))
+            .unless_empty("history", annotation("revision-history"))
             .always("spec", number(rs, "/spec/replicas"))
             .always("current", number(rs, "/status/replicas"))
             .always("ready", number(rs, "/status/readyReplicas"))
             .always("available", number(rs, "/status/availableReplicas"))
-            .unless_empty("terminating", number(rs, "/status/terminatingReplicas"));
-        let fields = if of_deployments {
-            fields
-                .unless_empty("desired", annotation("desired-replicas"))
-                .unless_empty("max", annotation("max-replicas"))
-        } else {
+            .unless_empty("terminating", number(rs, "/status/terminatingReplicas"))
+            .unless_empty("desired", annotation("desired-replicas"))
+            .unless_empty("max", annotation("max-replicas"));
+        let fields = if with_generations {
             fields
                 .always("fullyLabeled", number(rs, "/status/fullyLabeledReplicas"))
                 .always("generation", number(rs, "/metadata/generation"))
                 .always("observed", number(rs, "/status/observedGeneration"))
+        } else {
+            fields
         };
         fields.unless_empty("deleting", deleting(rs)).unless_empty("conditions", conditions(rs)).done()
     };
