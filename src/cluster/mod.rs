@@ -12,6 +12,7 @@ pub mod history;
 pub mod kubelet;
 pub mod machine;
 pub mod network;
+pub mod ownership;
 pub mod queue;
 pub mod rng;
 pub mod runtime;

@@ -1,0 +1,343 @@
+//! The ReplicaSet controller: keeps as many Pods as a ReplicaSet wants.
+//!
+//! Watches: ReplicaSets, Pods.
+//! Writes: Pods (create, delete, owner references), ReplicaSet status, events.
+//! Models: `pkg/controller/replicaset/replica_set.go`, `replica_set_utils.go`, `pkg/controller/controller_utils.go`
+//! (v1.36): `syncReplicaSet`, `manageReplicas`, `calculateStatus`, `GetPodFromTemplate`.
+//! Leaves out: slow start (a refusal ends the list of creations, so it costs one request, not a burst), expectations
+//! (a component sees its own writes at once), the refused creations in a terminating namespace (none is tried).
+
+mod victims;
+
+use std::sync::Arc;
+
+use self::victims::{Criterion, plan_victims};
+use crate::api::kind::Kind;
+use crate::api::kinds::apps::{ReplicaSet, ReplicaSetCondition, ReplicaSetStatus};
+use crate::api::kinds::cluster::Namespace;
+use crate::api::kinds::pod::Pod;
+use crate::api::meta::{Name, ObjectKey, ObjectMeta};
+use crate::api::object::{Object, Resource};
+use crate::api::time::Timestamp;
+use crate::cluster::because::Because;
+use crate::cluster::component::{Outcome, View};
+use crate::cluster::ownership::{self, Claim};
+use crate::cluster::queue::WorkKey;
+use crate::cluster::server::request::Propagation;
+use crate::cluster::server::status::Status;
+use crate::cluster::server::write::{CREATED_NAME, EventRecord, Operation, Write};
+use crate::cluster::store::{Change, Store};
+
+/// The most Pods created or deleted in one go.
+const BURST_REPLICAS: usize = 500;
+
+const SUCCESSFUL_CREATE: &str = "SuccessfulCreate";
+const FAILED_CREATE: &str = "FailedCreate";
+const SUCCESSFUL_DELETE: &str = "SuccessfulDelete";
+const FAILED_DELETE: &str = "FailedDelete";
+const REPLICA_FAILURE: &str = "ReplicaFailure";
+
+/// The keys that a change concerns.
+pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
+    match change.key.kind {
+        Kind::ReplicaSet => vec![WorkKey::Object(change.key.clone())],
+        Kind::Pod => {
+            let pods = [change.old_as::<Pod>(), change.new_as::<Pod>()];
+            let mut keys: Vec<_> = pods.into_iter().flatten().filter_map(|pod| owner_key(&pod.meta)).collect();
+            keys.dedup();
+            if let Some(pod) = change.new_as::<Pod>()
+                && is_new_orphan(change.old_as::<Pod>(), pod)
+            {
+                let sets = view.store.list_in::<ReplicaSet>(&pod.meta.namespace);
+                let matching = sets.filter(|set| set.spec.selector.matches(&pod.meta.labels));
+                keys.extend(matching.map(|set| WorkKey::Object(set.key())));
+            }
+            keys
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The key of the ReplicaSet that manages an object.
+fn owner_key(meta: &ObjectMeta) -> Option<WorkKey> {
+    let owner = meta.controller().filter(|owner| owner.kind == Kind::ReplicaSet.name())?;
+    let key = ObjectKey {
+        kind: Kind::ReplicaSet,
+        namespace: meta.namespace.clone(),
+        name: owner.name.clone(),
+    };
+    Some(WorkKey::Object(key))
+}
+
+/// Whether a Pod that nobody manages is new, or has just become adoptable.
+fn is_new_orphan(old: Option<&Arc<Pod>>, new: &Arc<Pod>) -> bool {
+    let is_orphan = new.meta.controller().is_none() && new.is_active();
+    is_orphan
+        && old.is_none_or(|old| old.meta.labels != new.meta.labels || old.meta.controller().is_some())
+}
+
+/// Handles one ReplicaSet.
+pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
+    let Some(set) = key.object().and_then(|key| view.store.at::<ReplicaSet>(key)) else {
+        return Outcome::nothing(Because::new("because.replicaset.gone"));
+    };
+    let seen = Seen::of(view.store, set);
+    let namespace = view.store.get::<Namespace>("", &set.meta.namespace);
+    let may_create = namespace.is_none_or(|namespace| !namespace.meta.is_terminating());
+    let mut outcome = plan(view.store, set, &seen, may_create, view.now);
+    let status = status_of(set, &seen, None, view.now);
+    let (replicas, ready) = (status.replicas, status.ready_replicas);
+    if status != set.status {
+        let because = Because::new("because.replicaset.status")
+            .with("replicas", replicas)
+            .with("ready", ready)
+            .with("available", status.available_replicas);
+        outcome.because.get_or_insert_with(|| because.clone());
+        outcome.writes.push(Operation::UpdateStatus(with_status(set, status)).because(because));
+    }
+    outcome.because.get_or_insert_with(|| {
+        Because::new("because.replicaset.satisfied").with("active", replicas).with("ready", ready)
+    });
+    let wait = seen.active.iter().filter_map(|pod| ticks_until_available(set, pod, view.now)).min();
+    if let Some(ticks) = wait {
+        outcome.look_again(key.clone(), ticks);
+    }
+    outcome
+}
+
+/// What is still to be written after a refusal: the event about it, and the condition `ReplicaFailure`.
+pub fn after_refusal(view: &View<'_>, key: &WorkKey, write: &Write, status: &Status) -> Vec<Write> {
+    let Some(set) = key.object().and_then(|key| view.store.at::<ReplicaSet>(key)) else { return Vec::new() };
+    let (reason, text, message) = match &write.operation {
+        Operation::Create(_) => {
+            (FAILED_CREATE, format!("Error creating: {}", status.message), status.message.clone())
+        }
+        Operation::Delete { .. } if status.code != 404 => (
+            FAILED_DELETE,
+            format!("Error deleting: {}", status.message),
+            format!("unable to delete pods: {}", status.message),
+        ),
+        _ => return Vec::new(),
+    };
+    let because = Because::new("because.replicaset.refused").with("message", &status.message);
+    let object = Object::ReplicaSet(Arc::clone(set));
+    let event = EventRecord::warning(&object, reason, text);
+    let mut writes = vec![Operation::Event(event).because(because.clone())];
+    let report = status_of(set, &Seen::of(view.store, set), Some((reason, &message)), view.now);
+    if report != set.status {
+        writes.push(Operation::UpdateStatus(with_status(set, report)).because(because));
+    }
+    writes
+}
+
+/// The Pods of one ReplicaSet.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Neither finished nor terminating, the adopted ones among them, by name.
+    active: Vec<Arc<Pod>>,
+    /// How many are on their way out.
+    terminating: usize,
+    /// Active ones that are to be adopted.
+    orphans: Vec<Arc<Pod>>,
+    /// Active ones whose labels match no longer.
+    strays: Vec<Arc<Pod>>,
+}
+
+impl Seen {
+    fn of(store: &Store, set: &ReplicaSet) -> Self {
+        let mut seen = Self::default();
+        let owned = store.owned_by(&set.meta.uid).filter_map(Object::get::<Pod>);
+        let owned = owned.filter(|pod| pod.meta.is_controlled_by(&set.meta.uid));
+        for pod in owned.chain(store.orphan_pods_in(&set.meta.namespace)) {
+            if pod.is_finished() {
+                continue;
+            }
+            let matches = set.spec.selector.matches(&pod.meta.labels);
+            match ownership::claim(&set.meta, &pod.meta, matches) {
+                Claim::Owned if pod.meta.is_terminating() => seen.terminating += 1,
+                Claim::Owned => seen.active.push(Arc::clone(pod)),
+                Claim::Adopt => {
+                    seen.orphans.push(Arc::clone(pod));
+                    seen.active.push(Arc::clone(pod));
+                }
+                Claim::Release if !pod.meta.is_terminating() => seen.strays.push(Arc::clone(pod)),
+                Claim::Release | Claim::Foreign => {}
+            }
+        }
+        seen
+    }
+
+    fn ready(&self) -> usize {
+        self.active.iter().filter(|pod| pod.is_ready()).count()
+    }
+}
+
+/// Adopts, releases, creates and deletes.
+fn plan(store: &Store, set: &Arc<ReplicaSet>, seen: &Seen, may_create: bool, now: Timestamp) -> Outcome {
+    let wanted = usize::try_from(set.spec.replicas.unwrap_or(1)).unwrap_or(0);
+    let active = seen.active.len();
+    let counted = |key| {
+        Because::new(key).with("wanted", wanted).with("active", active).with("terminating", seen.terminating)
+    };
+    let mut outcome = Outcome {
+        saw: vec![counted("because.replicaset.saw").with("name", &set.meta.name).with("ready", seen.ready())],
+        ..Outcome::default()
+    };
+    for pod in &seen.strays {
+        let mut freed = (**pod).clone();
+        ownership::release(&set.meta, &mut freed.meta);
+        let because = Because::new("because.replicaset.release").with("pod", &pod.meta.name);
+        outcome.writes.push(Operation::Update(freed.into()).because(because));
+    }
+    for pod in &seen.orphans {
+        let mut adopted = (**pod).clone();
+        ownership::adopt(&**set, &mut adopted.meta);
+        let because = Because::new("because.replicaset.adopt").with("pod", &pod.meta.name);
+        outcome.writes.push(Operation::Update(adopted.into()).because(because));
+    }
+    if set.meta.is_terminating() {
+        outcome.because = Some(Because::new("because.replicaset.terminating"));
+        return outcome;
+    }
+    let object = Object::ReplicaSet(Arc::clone(set));
+    if active < wanted {
+        let count = (wanted - active).min(BURST_REPLICAS);
+        if !may_create {
+            let because = Because::new("because.replicaset.namespace").with("namespace", &set.meta.namespace);
+            outcome.because = Some(because);
+            return outcome;
+        }
+        let key = match seen.terminating {
+            0 => "because.replicaset.create",
+            _ => "because.replicaset.create_beside",
+        };
+        let because = counted(key).with("count", count);
+        let pod = Object::from(pod_from_template(set));
+        let event = EventRecord::normal(&object, SUCCESSFUL_CREATE, format!("Created pod: {CREATED_NAME}"));
+        for _ in 0..count {
+            outcome.writes.push(Operation::Create(pod.clone()).because(because.clone()));
+            outcome.writes.push(Operation::Event(event.clone()).because(because.clone()));
+        }
+        outcome.because = Some(because);
+    } else if active > wanted {
+        let count = (active - wanted).min(BURST_REPLICAS);
+        let own: Vec<&Arc<Pod>> = seen.active.iter().collect();
+        for victim in plan_victims(&own, related_pods(store, set), count, now) {
+            let because =
+                counted(victim_key(victim.criterion)).with("count", count).with("pod", &victim.pod.meta.name);
+            let delete = Operation::Delete {
+                key: victim.pod.key(),
+                uid: Some(victim.pod.meta.uid.clone()),
+                grace_seconds: None,
+                propagation: Propagation::Background,
+            };
+            outcome.writes.push(delete.because(because.clone()));
+            let text = format!("Deleted pod: {}", victim.pod.meta.name);
+            let event = EventRecord::normal(&object, SUCCESSFUL_DELETE, text);
+            outcome.writes.push(Operation::Event(event).because(because));
+        }
+        outcome.because = Some(counted("because.replicaset.delete").with("count", count));
+    } else {
+        outcome.because = outcome.writes.first().map(|write| write.because.clone());
+    }
+    outcome
+}
+
+/// The catalogue key that says why this Pod goes and not another.
+fn victim_key(criterion: Criterion) -> &'static str {
+    match criterion {
+        Criterion::All => "because.replicaset.delete_all",
+        Criterion::Unassigned => "because.replicaset.delete_unassigned",
+        Criterion::Phase => "because.replicaset.delete_phase",
+        Criterion::NotReady => "because.replicaset.delete_not_ready",
+        Criterion::DeletionCost => "because.replicaset.delete_cost",
+        Criterion::DoubledUp => "because.replicaset.delete_doubled_up",
+        Criterion::ReadyTime => "because.replicaset.delete_ready_time",
+        Criterion::Restarts => "because.replicaset.delete_restarts",
+        Criterion::Created => "because.replicaset.delete_created",
+        Criterion::Uid => "because.replicaset.delete_any",
+    }
+}
+
+/// The Pods of all ReplicaSets that have the same controller: those that a victim is compared with for doubling up.
+fn related_pods<'a>(store: &'a Store, set: &ReplicaSet) -> impl Iterator<Item = &'a Arc<Pod>> {
+    let owner = set.meta.controller().map(|owner| owner.uid.clone());
+    let siblings = owner.into_iter().flat_map(|uid| {
+        store
+            .owned_by(&uid)
+            .filter_map(Object::get::<ReplicaSet>)
+            .filter(|sibling| sibling.meta.is_controlled_by(&uid))
+            .collect::<Vec<_>>()
+    });
+    siblings.flat_map(|sibling| store.owned_by(&sibling.meta.uid)).filter_map(Object::get::<Pod>)
+}
+
+/// A Pod as the template describes it. All Pods share the template's spec.
+fn pod_from_template(set: &ReplicaSet) -> Pod {
+    const NODE_NAME: &str = "nodeName";
+    let template = &set.spec.template;
+    let meta = ObjectMeta {
+        generate_name: format!("{}-", set.meta.name),
+        namespace: set.meta.namespace.clone(),
+        labels: template.meta.labels.clone(),
+        annotations: template.meta.annotations.clone(),
+        finalizers: template.meta.finalizers.clone(),
+        owner_references: vec![ownership::controller_reference(set)],
+        ..ObjectMeta::default()
+    };
+    let mut pod = Pod { meta, spec: Arc::clone(&template.spec), ..Pod::default() };
+    // A Pod keeps its node beside the shared spec.
+    if let Some(node) = template.spec.rest.get(NODE_NAME).and_then(serde_json::Value::as_str) {
+        pod.node_name = Name::from(node);
+        Arc::make_mut(&mut pod.spec).rest.set(NODE_NAME, None);
+    }
+    pod
+}
+
+/// The report on the Pods that were seen. `failure` is reason and message of a refusal.
+fn status_of(
+    set: &ReplicaSet,
+    seen: &Seen,
+    failure: Option<(&str, &str)>,
+    now: Timestamp,
+) -> ReplicaSetStatus {
+    let count = |is: &dyn Fn(&Pod) -> bool| {
+        i32::try_from(seen.active.iter().filter(|pod| is(pod)).count()).unwrap_or(i32::MAX)
+    };
+    let template_labels = &set.spec.template.meta.labels;
+    let has_all_labels =
+        |pod: &Pod| template_labels.iter().all(|(key, value)| pod.meta.labels.get(key) == Some(value));
+    let mut status = set.status.clone();
+    status.replicas = count(&|_| true);
+    status.fully_labeled_replicas = count(&has_all_labels);
+    status.ready_replicas = count(&Pod::is_ready);
+    status.available_replicas = count(&|pod| pod.is_available(set.spec.min_ready_seconds, now));
+    status.terminating_replicas = Some(i32::try_from(seen.terminating).unwrap_or(i32::MAX));
+    status.observed_generation = set.meta.generation;
+    let has_failed = status.conditions.iter().any(|condition| condition.condition_type == REPLICA_FAILURE);
+    match failure {
+        Some((reason, message)) if !has_failed => status.conditions.push(ReplicaSetCondition {
+            condition_type: REPLICA_FAILURE.to_string(),
+            status: "True".to_string(),
+            last_transition_time: Some(now),
+            reason: reason.to_string(),
+            message: message.to_string(),
+            ..ReplicaSetCondition::default()
+        }),
+        Some(_) => {}
+        None => status.conditions.retain(|condition| condition.condition_type != REPLICA_FAILURE),
+    }
+    status
+}
+
+fn with_status(set: &Arc<ReplicaSet>, status: ReplicaSetStatus) -> Object {
+    let mut set = Arc::clone(set);
+    Arc::make_mut(&mut set).status = status;
+    Object::ReplicaSet(set)
+}
+
+/// Ticks until a Pod that is Ready counts as available; `None` if it does, or is not Ready.
+fn ticks_until_available(set: &ReplicaSet, pod: &Pod, now: Timestamp) -> Option<u64> {
+    let available_at = pod.ready_since()?.0 + i64::from(set.spec.min_ready_seconds);
+    u64::try_from(available_at - now.0).ok().filter(|&ticks| ticks > 0)
+}
