@@ -66,7 +66,11 @@ mod tests {
     fn meta(uid: &str, controller: Option<&str>, terminating: bool) -> ObjectMeta {
         let owner_references = controller
             .into_iter()
-            .map(|uid| OwnerReference { uid: uid.into(), controller: Some(true), ..OwnerReference::default() })
+            .map(|uid| OwnerReference {
+                uid: uid.into(),
+                controller: Some(true),
+                ..OwnerReference::default()
+            })
             .collect();
         ObjectMeta {
             uid: uid.into(),

@@ -60,11 +60,8 @@ pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
 /// The key of the Deployment that manages an object.
 fn owner_key(meta: &ObjectMeta) -> Option<WorkKey> {
     let owner = meta.controller().filter(|owner| owner.kind == Kind::Deployment.name())?;
-    let key = ObjectKey {
-        kind: Kind::Deployment,
-        namespace: meta.namespace.clone(),
-        name: owner.name.clone(),
-    };
+    let key =
+        ObjectKey { kind: Kind::Deployment, namespace: meta.namespace.clone(), name: owner.name.clone() };
     Some(WorkKey::Object(key))
 }
 
@@ -80,8 +77,7 @@ fn recreating_key(store: &Store, pod: &Pod) -> Option<WorkKey> {
 /// Whether a ReplicaSet that nobody manages is new, or has just become adoptable.
 fn is_new_orphan(old: Option<&Arc<ReplicaSet>>, new: &Arc<ReplicaSet>) -> bool {
     let is_orphan = new.meta.controller().is_none() && !new.meta.is_terminating();
-    is_orphan
-        && old.is_none_or(|old| old.meta.labels != new.meta.labels || old.meta.controller().is_some())
+    is_orphan && old.is_none_or(|old| old.meta.labels != new.meta.labels || old.meta.controller().is_some())
 }
 
 /// Handles one Deployment.

@@ -6,7 +6,9 @@
 //! Leaves out: looking again at a rollout that was complete once, when its Pods are missing for longer than the
 //! deadline: upstream looks and finds that nothing can time out.
 
-use crate::api::kinds::apps::{Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet, ReplicaSetStatus};
+use crate::api::kinds::apps::{
+    Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet, ReplicaSetStatus,
+};
 use crate::api::time::Timestamp;
 
 use super::bounds::Bounds;
@@ -27,8 +29,7 @@ pub const PAUSED: &str = "DeploymentPaused";
 
 const SET_UPDATED: &str = "ReplicaSetUpdated";
 const RESUMED: &str = "DeploymentResumed";
-const MINIMUM_AVAILABLE: (&str, &str) =
-    ("MinimumReplicasAvailable", "Deployment has minimum availability.");
+const MINIMUM_AVAILABLE: (&str, &str) = ("MinimumReplicasAvailable", "Deployment has minimum availability.");
 const MINIMUM_UNAVAILABLE: (&str, &str) =
     ("MinimumReplicasUnavailable", "Deployment does not have minimum availability.");
 
@@ -109,7 +110,8 @@ pub fn counted_status(
     new: Option<&ReplicaSet>,
     now: Timestamp,
 ) -> DeploymentStatus {
-    let sum = |count: &dyn Fn(&ReplicaSetStatus) -> i32| sets.iter().map(|set| count(&set.status)).sum::<i32>();
+    let sum =
+        |count: &dyn Fn(&ReplicaSetStatus) -> i32| sets.iter().map(|set| count(&set.status)).sum::<i32>();
     let sized: i32 = sets.iter().map(|set| set.spec.replicas.unwrap_or(1)).sum();
     let available = sum(&|status| status.available_replicas);
     let mut status = deployment.status.clone();
@@ -150,12 +152,7 @@ pub fn rollout_status(
         Some(_) if was_complete => {}
         Some(_) if is_complete(deployment, &status) => {
             let message = format!("{subject} has successfully progressed.");
-            set_condition(
-                &mut status.conditions,
-                (PROGRESSING, "True"),
-                (NEW_SET_AVAILABLE, &message),
-                now,
-            );
+            set_condition(&mut status.conditions, (PROGRESSING, "True"), (NEW_SET_AVAILABLE, &message), now);
         }
         Some(_) if is_progress(&deployment.status, &status) => {
             let message = format!("{subject} is progressing.");
@@ -163,12 +160,7 @@ pub fn rollout_status(
         }
         Some(seconds) if is_timed_out(seconds, &status, now) => {
             let message = format!("{subject} has timed out progressing.");
-            set_condition(
-                &mut status.conditions,
-                (PROGRESSING, "False"),
-                (DEADLINE_EXCEEDED, &message),
-                now,
-            );
+            set_condition(&mut status.conditions, (PROGRESSING, "False"), (DEADLINE_EXCEEDED, &message), now);
         }
         Some(_) => {}
     }
@@ -224,7 +216,11 @@ fn replica_failure<'a>(
 }
 
 /// Ticks until the deadline has passed if nothing moves; `None` when nothing can time out.
-pub fn ticks_until_deadline(deployment: &Deployment, status: &DeploymentStatus, now: Timestamp) -> Option<u64> {
+pub fn ticks_until_deadline(
+    deployment: &Deployment,
+    status: &DeploymentStatus,
+    now: Timestamp,
+) -> Option<u64> {
     let deadline = deadline_seconds(deployment)?;
     let condition = condition(status, PROGRESSING)?;
     if matches!(condition.reason.as_str(), NEW_SET_AVAILABLE | DEADLINE_EXCEEDED) {
@@ -309,13 +305,55 @@ mod tests {
     fn the_condition_progressing_tells_where_the_rollout_stands() {
         let table = [
             ("complete", "ReplicaSetUpdated", [3, 3, 3, 3], [3, 3, 3, 2], 10, "True NewReplicaSetAvailable"),
-            ("complete after the deadline", DEADLINE_EXCEEDED, [3, 3, 3, 3], [3, 3, 3, 2], 99, "True NewReplicaSetAvailable"),
+            (
+                "complete after the deadline",
+                DEADLINE_EXCEEDED,
+                [3, 3, 3, 3],
+                [3, 3, 3, 2],
+                99,
+                "True NewReplicaSetAvailable",
+            ),
             ("progress", "NewReplicaSetCreated", [3, 3, 1, 1], [3, 3, 0, 0], 10, "True ReplicaSetUpdated"),
-            ("progress after the deadline", DEADLINE_EXCEEDED, [3, 3, 1, 1], [3, 3, 0, 0], 99, "True ReplicaSetUpdated"),
-            ("no progress yet", "NewReplicaSetCreated", [3, 3, 0, 0], [3, 3, 0, 0], 10, "True NewReplicaSetCreated"),
-            ("exactly at the deadline", "ReplicaSetUpdated", [3, 3, 0, 0], [3, 3, 0, 0], 60, "True ReplicaSetUpdated"),
-            ("past the deadline", "ReplicaSetUpdated", [3, 3, 0, 0], [3, 3, 0, 0], 61, "False ProgressDeadlineExceeded"),
-            ("past the deadline when it was complete", NEW_SET_AVAILABLE, [3, 3, 0, 0], [3, 3, 3, 3], 99, "True NewReplicaSetAvailable"),
+            (
+                "progress after the deadline",
+                DEADLINE_EXCEEDED,
+                [3, 3, 1, 1],
+                [3, 3, 0, 0],
+                99,
+                "True ReplicaSetUpdated",
+            ),
+            (
+                "no progress yet",
+                "NewReplicaSetCreated",
+                [3, 3, 0, 0],
+                [3, 3, 0, 0],
+                10,
+                "True NewReplicaSetCreated",
+            ),
+            (
+                "exactly at the deadline",
+                "ReplicaSetUpdated",
+                [3, 3, 0, 0],
+                [3, 3, 0, 0],
+                60,
+                "True ReplicaSetUpdated",
+            ),
+            (
+                "past the deadline",
+                "ReplicaSetUpdated",
+                [3, 3, 0, 0],
+                [3, 3, 0, 0],
+                61,
+                "False ProgressDeadlineExceeded",
+            ),
+            (
+                "past the deadline when it was complete",
+                NEW_SET_AVAILABLE,
+                [3, 3, 0, 0],
+                [3, 3, 3, 3],
+                99,
+                "True NewReplicaSetAvailable",
+            ),
         ];
         for (sentence, reason, counts, reported, now, expected) in table {
             let mut deployment = deployment(3, 60, reason, 0);

@@ -181,7 +181,10 @@ mod tests {
             annotate(&Deployment::default(), &mut set, new);
             let got = |key: &str| set.annotations.get(key).map(String::as_str);
             assert_eq!((got(REVISION), got(REVISION_HISTORY)), (expected, expected_history), "{sentence}");
-            assert!(!annotate(&Deployment::default(), &mut set, new), "{sentence}: a second run changes nothing");
+            assert!(
+                !annotate(&Deployment::default(), &mut set, new),
+                "{sentence}: a second run changes nothing"
+            );
         }
     }
 

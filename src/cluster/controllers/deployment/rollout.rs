@@ -132,8 +132,7 @@ impl Rollout {
             let Some(member) = members[index].take() else { continue };
             let because = member.because.unwrap_or_else(|| Because::new("because.deployment.annotate"));
             let set = Object::from(member.set);
-            let operation =
-                if member.is_new_born { Operation::Create(set) } else { Operation::Update(set) };
+            let operation = if member.is_new_born { Operation::Create(set) } else { Operation::Update(set) };
             writes.push(operation.because(because));
             let events = member.events.into_iter();
             writes.extend(events.map(|(event, because)| Operation::Event(event).because(because)));
@@ -183,8 +182,7 @@ impl Rollout {
     }
 
     fn report_rollout(&mut self) {
-        let status =
-            progress::rollout_status(&self.deployment, &self.sets(), self.new_set(), self.now);
+        let status = progress::rollout_status(&self.deployment, &self.sets(), self.new_set(), self.now);
         self.deployment.status = status;
     }
 
@@ -461,8 +459,9 @@ impl Rollout {
                 continue;
             }
             let count = size.min(spare);
-            let because =
-                Because::new("because.deployment.shrink_old").with("available", available).with("least", least);
+            let because = Because::new("because.deployment.shrink_old")
+                .with("available", available)
+                .with("least", least);
             self.resize(index, size - count, because);
             spare -= count;
             removed += count;
@@ -509,7 +508,8 @@ impl Rollout {
 
     /// Deletes old ReplicaSets beyond the limit of the history, lowest revision first.
     fn clean_up(&mut self) {
-        let Some(limit) = self.deployment.spec.revision_history_limit.filter(|&limit| limit != i32::MAX) else {
+        let Some(limit) = self.deployment.spec.revision_history_limit.filter(|&limit| limit != i32::MAX)
+        else {
             return;
         };
         let mut old: Vec<&ReplicaSet> = (0..self.members.len())

@@ -43,7 +43,8 @@ pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
         Kind::ReplicaSet => vec![WorkKey::Object(change.key.clone())],
         Kind::Pod => {
             let pods = [change.old_as::<Pod>(), change.new_as::<Pod>()];
-            let mut keys: Vec<_> = pods.into_iter().flatten().filter_map(|pod| owner_key(&pod.meta)).collect();
+            let mut keys: Vec<_> =
+                pods.into_iter().flatten().filter_map(|pod| owner_key(&pod.meta)).collect();
             keys.dedup();
             if let Some(pod) = change.new_as::<Pod>()
                 && is_new_orphan(change.old_as::<Pod>(), pod)
@@ -61,19 +62,15 @@ pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
 /// The key of the ReplicaSet that manages an object.
 fn owner_key(meta: &ObjectMeta) -> Option<WorkKey> {
     let owner = meta.controller().filter(|owner| owner.kind == Kind::ReplicaSet.name())?;
-    let key = ObjectKey {
-        kind: Kind::ReplicaSet,
-        namespace: meta.namespace.clone(),
-        name: owner.name.clone(),
-    };
+    let key =
+        ObjectKey { kind: Kind::ReplicaSet, namespace: meta.namespace.clone(), name: owner.name.clone() };
     Some(WorkKey::Object(key))
 }
 
 /// Whether a Pod that nobody manages is new, or has just become adoptable.
 fn is_new_orphan(old: Option<&Arc<Pod>>, new: &Arc<Pod>) -> bool {
     let is_orphan = new.meta.controller().is_none() && new.is_active();
-    is_orphan
-        && old.is_none_or(|old| old.meta.labels != new.meta.labels || old.meta.controller().is_some())
+    is_orphan && old.is_none_or(|old| old.meta.labels != new.meta.labels || old.meta.controller().is_some())
 }
 
 /// Handles one ReplicaSet.

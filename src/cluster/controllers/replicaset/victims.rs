@@ -27,11 +27,11 @@ type Age = Option<u32>;
 pub struct Victim<'a> {
     /// The Pod.
     pub pod: &'a Arc<Pod>,
-    /// What sets it apart from the first one that stays.
+    /// What sets it apart from the one that is last to go.
     pub criterion: Criterion,
 }
 
-/// What sets a victim apart from the first Pod that stays.
+/// What sets a victim apart from the Pod that is last to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Criterion {
     /// Nobody stays.
@@ -77,11 +77,9 @@ pub fn plan_victims<'a>(
     };
     let mut order: Vec<_> = pods.iter().map(rank).collect();
     order.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let first_that_stays = order[count].0;
-    let victim = |(rank, pod): &(Rank<'a>, &'a Arc<Pod>)| Victim {
-        pod,
-        criterion: criterion_between(rank, &first_that_stays),
-    };
+    let safest = order[order.len() - 1].0;
+    let victim =
+        |(rank, pod): &(Rank<'a>, &'a Arc<Pod>)| Victim { pod, criterion: criterion_between(rank, &safest) };
     order[..count].iter().map(victim).collect()
 }
 
