@@ -8,5 +8,6 @@ pub mod app;
 pub mod cluster;
 pub mod i18n;
 pub mod kubectl;
+pub mod share;
 #[cfg(feature = "ui")]
 pub mod ui;
