@@ -47,7 +47,7 @@ pub enum Message {
     ScreenTabChosen(ScreenTab),
     /// The timeline was turned into a list or back.
     TimelineListToggled,
-    /// An attempt of the scheduler was chosen.
+    /// An attempt of the scheduler was chosen, by its fact.
     AttemptChosen(usize),
 
     /// A file was chosen.

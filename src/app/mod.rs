@@ -6,7 +6,11 @@
 pub mod effect;
 pub mod layout;
 pub mod message;
+pub mod requests;
 pub mod screen;
+pub mod session;
+pub mod shell;
 pub mod state;
+pub mod time;
 pub mod update;
 pub mod view_model;

@@ -4,18 +4,21 @@ use std::rc::Rc;
 
 use super::layout::{Dialog, InspectorTab, ScreenTab, Theme};
 use super::state::State;
-use super::view_model::editor::EditorView;
+use super::view_model::editor::{EditorView, editor_view};
 use super::view_model::lesson::LessonView;
-use super::view_model::map::ClusterMap;
-use super::view_model::object::ObjectView;
-use super::view_model::road::{Road, StageId};
-use super::view_model::scheduling::Scheduling;
+use super::view_model::map::{ClusterMap, MapContext, map_view};
+use super::view_model::object::{ObjectView, object_view};
+use super::view_model::road::{Road, RoadContext, StageId, road_view};
+use super::view_model::scheduling::{Scheduling, scheduling_view};
 use super::view_model::share::ShareView;
-use super::view_model::terminal::TerminalView;
-use super::view_model::timeline::Timeline;
+use super::view_model::telling::is_telling;
+use super::view_model::terminal::{TerminalView, terminal_view};
+use super::view_model::timeline::{Timeline, TimelineContext, timeline_view};
 use super::view_model::trace::TraceView;
-use super::view_model::transport::Transport;
-use super::view_model::why::Why;
+use super::view_model::transport::{Transport, transport_view};
+use super::view_model::why::{Why, why_view};
+use crate::cluster::fact::FactId;
+use crate::i18n::catalogue;
 
 /// Everything on screen.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,16 +70,48 @@ pub struct Screen {
 impl Screen {
     /// The screen of a state.
     pub fn of(state: &State) -> Screen {
-        let mut screen = super::view_model::example::screen(state.language);
-        screen.language = state.language;
-        screen.theme = state.theme;
-        screen.dialog = state.dialog;
-        screen.open_stage = state.open_stage;
-        screen.inspector_tab = state.inspector_tab;
-        screen.screen_tab = state.screen_tab;
-        screen.is_timeline_list = state.is_timeline_list;
-        screen.has_keys = state.has_keys;
-        screen
+        let words = catalogue(state.language);
+        let history = &state.history;
+        let (_, at) = history.position();
+        let before = at.checked_sub(1).and_then(|at| history.current().moments.get(at));
+        let road_context = RoadContext { last_request: None, subject: state.subject.as_ref() };
+        let road = road_view(words, history.cluster(), before.map(|moment| &*moment.cluster), &road_context);
+        let map_context =
+            MapContext { selected: state.selected.as_ref(), request_url: &state.requests.url, path: None };
+        let fact = state.fact.or_else(|| newest_fact(state));
+        let timeline_context = TimelineContext {
+            fact,
+            filter: state.selected.as_ref(),
+            traffic: &[],
+            is_list: state.is_timeline_list,
+        };
+        Screen {
+            transport: Rc::new(transport_view(history, state.speed, state.is_playing || state.run.is_some())),
+            road: Rc::new(road),
+            editor: Rc::new(editor_view(state)),
+            terminal: Rc::new(terminal_view(state)),
+            map: Rc::new(map_view(words, history, &map_context)),
+            why: fact.and_then(|fact| why_view(words, history, fact)).map(Rc::new),
+            object: state
+                .selected
+                .as_ref()
+                .and_then(|object| object_view(words, history, object))
+                .map(Rc::new),
+            scheduling: Rc::new(scheduling_view(words, history, state.attempt, state.selected.as_ref())),
+            trace: Rc::default(),
+            lesson: Rc::default(),
+            timeline: Rc::new(timeline_view(words, history, &timeline_context)),
+            share: Rc::default(),
+            announcement: state.announcement.render(words),
+            language: state.language,
+            theme: state.theme,
+            dialog: state.dialog,
+            open_stage: state.open_stage,
+            inspector_tab: state.inspector_tab,
+            screen_tab: state.screen_tab,
+            is_timeline_list: state.is_timeline_list,
+            has_keys: state.has_keys,
+        }
     }
 
     /// The screen of a later state; what stayed the same is kept.
@@ -84,3 +119,12 @@ impl Screen {
         Screen::of(state)
     }
 }
+
+/// The most telling of the newest facts at the moment on screen.
+fn newest_fact(state: &State) -> Option<FactId> {
+    let facts = state.history.facts().rev();
+    facts.take(FACTS_LOOKED_AT).find(|fact| is_telling(fact)).map(|fact| fact.id)
+}
+
+/// How far back the newest telling fact is looked for.
+const FACTS_LOOKED_AT: usize = 500;

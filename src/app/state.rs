@@ -2,8 +2,16 @@
 
 use super::effect::Effect;
 use super::layout::{Dialog, Embed, EmbedView, InspectorTab, PlaySpeed, ScreenTab, Theme};
+use super::requests::Requests;
+use super::session::{FIRST_MANIFEST, File, Screenful};
+use super::shell::Shell;
+use super::view_model::ObjectReference;
+use super::view_model::editor::Problem;
 use super::view_model::road::StageId;
-use crate::i18n::Language;
+use crate::cluster::fact::FactId;
+use crate::cluster::history::History;
+use crate::cluster::settings::Settings;
+use crate::i18n::{Language, Text};
 
 /// What the page finds when it opens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,14 +31,68 @@ pub struct Opening {
 }
 
 impl Opening {
-    fn parameter(&self, name: &str) -> Option<&str> {
+    /// A parameter of the address.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether a parameter of the address says yes.
+    pub fn is_yes(&self, name: &str) -> bool {
+        self.parameter(name).is_some_and(|value| !matches!(value, "" | "0" | "false"))
+    }
+
+    fn kept(&self, name: &str) -> Option<&str> {
+        let mut pairs = self.choices.split(';').filter_map(|choice| choice.split_once('='));
+        pairs.find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 }
 
+/// A run that goes on by itself until nothing is left to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Ticks done so far.
+    pub ticks: u64,
+}
+
 /// The state of the page.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct State {
+    /// The cluster, through time.
+    pub history: History,
+    /// The files of the editor; never empty.
+    pub files: Vec<File>,
+    /// The file on screen.
+    pub shown_file: usize,
+    /// Counts up when a text was replaced from outside the editor.
+    pub editor_revision: usize,
+    /// What is wrong with the file on screen.
+    pub problems: Vec<Problem>,
+    /// Whether the difference against the live objects is on screen.
+    pub has_difference: bool,
+    /// The terminal's memory and the line that still runs.
+    pub shell: Shell,
+    /// What stands in the terminal.
+    pub screenful: Screenful,
+    /// Requests sent.
+    pub requests: Requests,
+    /// The workload whose road is shown; `None` for the first.
+    pub subject: Option<ObjectReference>,
+    /// The selected object.
+    pub selected: Option<ObjectReference>,
+    /// The fact explained; `None` for the newest at the moment on screen.
+    pub fact: Option<FactId>,
+    /// The attempt of the scheduler that is shown.
+    pub attempt: Option<FactId>,
+    /// Whether time runs by itself.
+    pub is_playing: bool,
+    /// A run under way.
+    pub run: Option<Run>,
+    /// Whether a timer is set.
+    pub is_timed: bool,
+    /// What happened last.
+    pub announcement: Text,
+    /// Whether the last copy worked and nothing changed since.
+    pub is_copied: bool,
     /// The language on screen.
     pub language: Language,
     /// Dark or light.
@@ -58,61 +120,97 @@ pub struct State {
 impl State {
     /// The state at the opening of the page, and what is to be done about it.
     pub fn open(opening: Opening) -> (State, Vec<Effect>) {
-        let kept = |name: &str| {
-            opening
-                .choices
-                .split(';')
-                .filter_map(|choice| choice.split_once('='))
-                .find(|(known, _)| *known == name)
-                .map(|(_, value)| value)
-        };
         let language = opening
             .parameter("lang")
             .and_then(Language::of_tag)
-            .or_else(|| kept("lang").and_then(Language::of_tag))
+            .or_else(|| opening.kept("lang").and_then(Language::of_tag))
             .or_else(|| Language::of_tag(&opening.language))
             .unwrap_or_default();
-        let theme =
-            opening.parameter("theme").or_else(|| kept("theme")).and_then(Theme::of_name).unwrap_or_default();
-        let is_yes =
-            |name: &str| opening.parameter(name).is_some_and(|value| !matches!(value, "" | "0" | "false"));
-        let embed = is_yes("embed").then(|| Embed {
+        let theme = opening
+            .parameter("theme")
+            .or_else(|| opening.kept("theme"))
+            .and_then(Theme::of_name)
+            .unwrap_or_default();
+        let embed = opening.is_yes("embed").then(|| Embed {
             view: opening.parameter("view").and_then(EmbedView::of_name).unwrap_or_default(),
             hidden: opening.parameter("hide").unwrap_or_default().split(',').map(str::to_string).collect(),
-            is_read_only: is_yes("readonly"),
+            is_read_only: opening.is_yes("readonly"),
         });
-        let state = State {
-            language,
-            theme,
-            has_keys: kept("keys") != Some("off"),
+        let settings = match opening.parameter("seed").and_then(|seed| seed.parse().ok()) {
+            Some(seed) => Settings::playground(seed),
+            None => Settings::default(),
+        };
+        let mut state = State::new(settings);
+        state.language = language;
+        state.theme = theme;
+        state.has_keys = opening.kept("keys") != Some("off");
+        state.embed = embed;
+        state.address = opening.address.clone();
+        (state, vec![Effect::Dress { language, theme }])
+    }
+
+    /// A new session in a cluster of those settings.
+    pub fn new(settings: Settings) -> State {
+        let history = History::new(settings);
+        let opened = Text::new("announce.opened")
+            .with("nodes", history.cluster().settings.nodes.len())
+            .with("tick", history.cluster().visible_tick());
+        State {
+            history,
+            files: vec![File {
+                name: "api.yaml".to_string(),
+                text: FIRST_MANIFEST.to_string(),
+                applied: String::new(),
+            }],
+            shown_file: 0,
+            editor_revision: 0,
+            problems: Vec::new(),
+            has_difference: false,
+            shell: Shell::default(),
+            screenful: Screenful::default(),
+            requests: Requests::default(),
+            subject: None,
+            selected: None,
+            fact: None,
+            attempt: None,
+            is_playing: false,
+            run: None,
+            is_timed: false,
+            announcement: opened,
+            is_copied: false,
+            language: Language::default(),
+            theme: Theme::default(),
+            has_keys: true,
             dialog: None,
             open_stage: None,
             inspector_tab: InspectorTab::default(),
             screen_tab: ScreenTab::default(),
             is_timeline_list: false,
             speed: PlaySpeed::default(),
-            embed,
-            address: opening.address.clone(),
-        };
-        let dress = Effect::Dress { language, theme };
-        (state, vec![dress])
+            embed: None,
+            address: String::new(),
+        }
     }
 
-    /// The moment on screen, to tell whether a message moved time.
-    pub fn moment(&self) -> usize {
-        0
+    /// Branch and moment on screen, to tell whether a message moved time.
+    pub fn moment(&self) -> (usize, usize) {
+        self.history.position()
+    }
+
+    /// The file on screen.
+    pub fn file(&self) -> &File {
+        &self.files[self.shown_file.min(self.files.len() - 1)]
+    }
+
+    /// The file on screen, to change it.
+    pub fn file_mut(&mut self) -> &mut File {
+        let at = self.shown_file.min(self.files.len() - 1);
+        &mut self.files[at]
     }
 
     /// The choices about the page as they are kept.
     pub fn choices(&self) -> String {
-        [
-            "lang=",
-            self.language.tag(),
-            ";theme=",
-            self.theme.name(),
-            ";keys=",
-            if self.has_keys { "on" } else { "off" },
-        ]
-        .concat()
+        let keys = if self.has_keys { "on" } else { "off" };
+        ["lang=", self.language.tag(), ";theme=", self.theme.name(), ";keys=", keys].concat()
     }
 }

@@ -1,23 +1,85 @@
 //! What a message does: state in, state and effects out, nothing else.
 
 use super::effect::Effect;
+use super::layout::{InspectorTab, ScreenTab};
 use super::message::Message;
-use super::state::State;
+use super::requests::{REQUESTS_LIMIT, Sent};
+use super::session::{FILES_LIMIT, File};
+use super::state::{Run, State};
+use super::time;
+use super::view_model::ObjectReference;
+use crate::cluster::command::Command;
+use crate::cluster::fact::FactId;
+use crate::i18n::Text;
 
 /// Carry out `message` in the state; what concerns the outside comes back as effects.
 pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
     match message {
-        Message::KeyPressed(message) => {
-            return if state.has_keys && state.dialog.is_none() {
-                update(state, *message)
-            } else {
-                Vec::new()
-            };
+        Message::FirstAsked => time::seek(state, 0),
+        Message::BackAsked => {
+            let (_, at) = state.moment();
+            time::seek(state, at.saturating_sub(1));
         }
-        Message::KeysToggled => {
-            state.has_keys = !state.has_keys;
-            return vec![Effect::Remember(state.choices())];
+        Message::MomentChosen(moment) => time::seek(state, moment),
+        Message::BranchChosen(branch) => time::switch(state, branch),
+        Message::StepAsked => time::step(state),
+        Message::TickAsked => time::tick(state),
+        Message::ForkAsked => time::perform(state, Command::Step),
+        Message::QuietAsked => {
+            state.is_playing = false;
+            state.run = Some(Run { ticks: 0 });
+            time::run_on(state);
         }
+        Message::PlayToggled => {
+            state.run = None;
+            state.is_playing = !state.is_playing;
+        }
+        Message::SpeedChosen(speed) => state.speed = speed,
+        Message::TimerFired => {
+            state.is_timed = false;
+            if state.run.is_some() {
+                time::run_on(state);
+            } else if state.is_playing {
+                time::tick(state);
+            }
+        }
+
+        Message::StageToggled(stage) => {
+            state.open_stage = if state.open_stage == Some(stage) { None } else { Some(stage) };
+        }
+        Message::SubjectChosen(subject) => state.subject = Some(subject),
+        Message::ObjectChosen(object) => choose_object(state, object),
+        Message::ObjectLeft => state.selected = None,
+        Message::FactChosen(fact) => {
+            state.fact = Some(FactId(fact as u64));
+            state.inspector_tab = InspectorTab::Why;
+            state.screen_tab = ScreenTab::Inspect;
+        }
+        Message::InspectorTabChosen(tab) => {
+            state.inspector_tab = tab;
+            state.screen_tab = ScreenTab::Inspect;
+        }
+        Message::ScreenTabChosen(tab) => state.screen_tab = tab,
+        Message::TimelineListToggled => state.is_timeline_list = !state.is_timeline_list,
+        Message::AttemptChosen(fact) => state.attempt = Some(FactId(fact as u64)),
+
+        Message::FileChosen(at) => show_file(state, at),
+        Message::FileAdded => add_file(state),
+        Message::FileRenamed(name) => rename_file(state, &name),
+        Message::FileClosed(at) => close_file(state, at),
+        Message::FileEdited(text) => {
+            state.file_mut().text = text;
+        }
+        Message::DifferenceToggled => state.has_difference = !state.has_difference,
+
+        Message::RequestEdited(url) => state.requests.url = url,
+        Message::RequestSent => send_request(state),
+        Message::RequestChosen(at) => {
+            state.requests.shown = Some(at);
+            state.requests.hop = None;
+        }
+        Message::HopChosen(hop) => state.requests.hop = Some(hop),
+
         Message::LanguageChosen(language) => {
             state.language = language;
             return dressed(state);
@@ -26,25 +88,105 @@ pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
             state.theme = theme;
             return dressed(state);
         }
-        Message::DialogOpened(dialog) => state.dialog = Some(dialog),
+        Message::KeyPressed(message) => {
+            let is_heard = state.has_keys && state.dialog.is_none();
+            return if is_heard { update(state, *message) } else { Vec::new() };
+        }
+        Message::KeysToggled => {
+            state.has_keys = !state.has_keys;
+            return vec![Effect::Remember(state.choices())];
+        }
+        Message::DialogOpened(dialog) => {
+            state.is_copied = false;
+            state.dialog = Some(dialog);
+        }
         Message::Escaped => {
             if state.dialog.take().is_none() {
                 state.open_stage = None;
             }
         }
-        Message::StageToggled(stage) => {
-            state.open_stage = if state.open_stage == Some(stage) { None } else { Some(stage) };
+        Message::CopyAsked(text) => return vec![Effect::Copy(text)],
+        Message::Copied(is_copied) => {
+            state.is_copied = is_copied;
+            state.announcement = Text::new(if is_copied { "announce.copied" } else { "announce.not_copied" });
         }
-        Message::InspectorTabChosen(tab) => state.inspector_tab = tab,
-        Message::ScreenTabChosen(tab) => state.screen_tab = tab,
-        Message::TimelineListToggled => state.is_timeline_list = !state.is_timeline_list,
-        Message::SpeedChosen(speed) => state.speed = speed,
+        Message::SaveFailed => state.announcement = Text::new("announce.not_saved"),
         _ => {}
     }
-    Vec::new()
+    timers(state)
+}
+
+/// The timer that Play or a long run needs next.
+fn timers(state: &mut State) -> Vec<Effect> {
+    let milliseconds = match (state.run.is_some(), state.is_playing) {
+        (true, _) => 0,
+        (false, true) => state.speed.pause_milliseconds(),
+        (false, false) => return Vec::new(),
+    };
+    if state.is_timed {
+        return Vec::new();
+    }
+    state.is_timed = true;
+    vec![Effect::WakeAfter { milliseconds }]
 }
 
 fn dressed(state: &State) -> Vec<Effect> {
     let (language, theme) = (state.language, state.theme);
     vec![Effect::Dress { language, theme }, Effect::Remember(state.choices())]
+}
+
+fn choose_object(state: &mut State, object: ObjectReference) {
+    state.selected = Some(object);
+    state.open_stage = None;
+    state.inspector_tab = InspectorTab::Object;
+    state.screen_tab = ScreenTab::Inspect;
+}
+
+fn show_file(state: &mut State, at: usize) {
+    state.shown_file = at.min(state.files.len() - 1);
+    state.has_difference = false;
+    state.editor_revision += 1;
+}
+
+fn add_file(state: &mut State) {
+    if state.files.len() >= FILES_LIMIT {
+        return;
+    }
+    let names: Vec<&str> = state.files.iter().map(|file| file.name.as_str()).collect();
+    let name = (1..).map(|number| format!("file-{number}.yaml")).find(|name| !names.contains(&name.as_str()));
+    state.files.push(File { name: name.unwrap_or_default(), ..File::default() });
+    show_file(state, state.files.len() - 1);
+}
+
+fn rename_file(state: &mut State, name: &str) {
+    let name = name.trim().replace(['/', ' '], "-");
+    let is_free = !state.files.iter().any(|file| file.name == name);
+    if !name.is_empty() && is_free {
+        state.file_mut().name = name;
+    }
+}
+
+fn close_file(state: &mut State, at: usize) {
+    if state.files.len() > 1 && at < state.files.len() {
+        state.files.remove(at);
+        let shown =
+            if state.shown_file >= at { state.shown_file.saturating_sub(1) } else { state.shown_file };
+        show_file(state, shown);
+    }
+}
+
+fn send_request(state: &mut State) {
+    let url = state.requests.url.trim().to_string();
+    if url.is_empty() {
+        return;
+    }
+    let url = if url.contains("://") { url } else { ["http://", &url].concat() };
+    let (branch, moment) = state.moment();
+    let tick = state.history.cluster().visible_tick();
+    if state.requests.sent.len() >= REQUESTS_LIMIT {
+        state.requests.sent.remove(0);
+    }
+    state.requests.sent.push(Sent { url, branch, moment, tick });
+    state.requests.shown = None;
+    state.requests.hop = None;
 }

@@ -1,6 +1,7 @@
 //! The editor.
 
 use super::why::DiffLine;
+use crate::app::state::State;
 
 /// What the editor shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,4 +55,29 @@ pub struct Difference {
     pub lines: Vec<DiffLine>,
     /// The kubectl line it stands for.
     pub command: String,
+}
+
+/// The editor.
+pub fn editor_view(state: &State) -> EditorView {
+    let file = state.file();
+    EditorView {
+        files: state
+            .files
+            .iter()
+            .enumerate()
+            .map(|(at, file)| FileTab {
+                name: file.name.clone(),
+                has_problems: at == state.shown_file && !state.problems.is_empty(),
+                is_changed: !file.text.is_empty() && file.text != file.applied,
+            })
+            .collect(),
+        shown: state.shown_file,
+        text: file.text.clone(),
+        revision: state.editor_revision,
+        problems: state.problems.clone(),
+        difference: None,
+        command: ["kubectl apply -f ", &file.name].concat(),
+        forks: !state.history.is_at_end(),
+        is_read_only: state.embed.as_ref().is_some_and(|embed| embed.is_read_only),
+    }
 }

@@ -1,6 +1,15 @@
 //! The cluster: who works in it, what runs where, and the way of the last request.
 
+use super::pods::card_of;
+use super::telling::{is_telling, lane_tag};
 use super::{ActorTag, Mark, Marks, ObjectReference};
+use crate::api::kinds::cluster::Node;
+use crate::api::kinds::pod::Pod;
+use crate::cluster::actor::Actor;
+use crate::cluster::history::History;
+use crate::cluster::machine::Cluster;
+use crate::cluster::queue::WorkKey;
+use crate::i18n::Catalogue;
 
 /// The whole map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,4 +109,161 @@ pub struct PathHop {
     pub mark: Mark,
     /// Whether the trace stands here.
     pub is_here: bool,
+}
+
+/// From this many Pods on, the map draws a grid of marks.
+const DENSE_PODS: usize = 300;
+
+/// What the map needs to know beside the history.
+#[derive(Clone, Copy, Debug)]
+pub struct MapContext<'a> {
+    /// The selected object.
+    pub selected: Option<&'a ObjectReference>,
+    /// The address of the request form.
+    pub request_url: &'a str,
+    /// The last request up to the moment.
+    pub path: Option<&'a RequestPath>,
+}
+
+/// The cluster at the moment on screen.
+pub fn map_view(words: &Catalogue, history: &History, context: &MapContext<'_>) -> ClusterMap {
+    let now = history.cluster();
+    let (_, at) = history.position();
+    let before =
+        at.checked_sub(1).and_then(|at| history.current().moments.get(at)).map(|moment| &moment.cluster);
+    let is_changed = |pod: &Pod| {
+        before.is_some_and(|before| {
+            before
+                .store
+                .get::<Pod>(&pod.meta.namespace, &pod.meta.name)
+                .is_none_or(|old| old.meta.resource_version != pod.meta.resource_version)
+        })
+    };
+    let card = |pod: &Pod| card_of(words, pod, is_changed(pod), context.selected);
+    let unplaced: Vec<PodCard> = now
+        .store
+        .list::<Pod>()
+        .filter(|pod| !pod.is_bound() && !pod.is_finished())
+        .map(|pod| card(pod))
+        .collect();
+    let nodes: Vec<NodeCard> = now
+        .store
+        .list::<Node>()
+        .map(|node| {
+            let pods = now.store.pods_on(&node.meta.name).map(|pod| card(pod)).collect();
+            node_card(words, now, node, pods)
+        })
+        .collect();
+    let total = unplaced.len() + nodes.iter().map(|node| node.pods.len()).sum::<usize>();
+    ClusterMap {
+        actors: actor_cards(words, history),
+        nodes,
+        unplaced,
+        is_dense: total > DENSE_PODS,
+        path: context.path.cloned(),
+        request_url: context.request_url.to_string(),
+    }
+}
+
+fn node_card(words: &Catalogue, now: &Cluster, node: &Node, mut pods: Vec<PodCard>) -> NodeCard {
+    pods.sort_by_key(|pod| pod.is_system);
+    let used = now
+        .store
+        .pods_on(&node.meta.name)
+        .filter(|pod| !pod.is_finished())
+        .flat_map(|pod| pod.spec.containers.iter())
+        .filter_map(|container| container.resources.requests.get("cpu"))
+        .map(|cpu| cpu.milli())
+        .sum();
+    let total = node.status.allocatable.get("cpu").map_or(0, |cpu| cpu.milli());
+    let state = match (node.is_ready(), node.spec.unschedulable) {
+        (false, _) => "map.not_ready",
+        (true, true) => "map.cordoned",
+        (true, false) => "map.ready",
+    };
+    NodeCard {
+        object: ObjectReference::new("Node", "", &node.meta.name),
+        state: words.say(state, &[]),
+        is_off: node.spec.unschedulable || !node.is_ready(),
+        cpu_used_millicores: used,
+        cpu_total_millicores: total,
+        cpu_label: words.say("map.cpu", &[("used", &cores(used)), ("total", &cores(total))]),
+        pods,
+    }
+}
+
+/// Thousandths as people write them: `1.25`, `2`.
+fn cores(millicores: i64) -> String {
+    let text = format!("{}.{:03}", millicores / 1000, millicores % 1000);
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+/// The components that exist once, the API server first.
+fn actor_cards(words: &Catalogue, history: &History) -> Vec<ActorCard> {
+    let now = history.cluster();
+    let latest = |actor: &Actor| {
+        history
+            .facts()
+            .rev()
+            .take(400)
+            .find(|fact| fact.actor == *actor && !fact.routine && is_telling(fact))
+            .map(|fact| fact.id.0 as usize)
+    };
+    let acted: Vec<Actor> =
+        history.latest_facts().filter(|fact| !fact.routine).map(|fact| fact.actor.clone()).collect();
+    let server = ActorCard {
+        tag: lane_tag(words, &Actor::ApiServer),
+        note: words.say("map.revision", &[("revision", &now.store.revision().to_string())]),
+        queue: Vec::new(),
+        is_acting: acted.contains(&Actor::ApiServer),
+        fact: latest(&Actor::ApiServer).or_else(|| latest(&Actor::You)),
+    };
+    let others = now.components().filter(|(actor, _)| {
+        actor.node().is_none() && !matches!(actor, Actor::CoreDns | Actor::IngressController)
+    });
+    let cards = others.map(|(actor, component)| {
+        let waiting: Vec<(String, u64)> = component
+            .queue
+            .iter()
+            .filter(|(key, _)| !key.is_routine())
+            .map(|(key, due)| (short_key(key), due))
+            .collect();
+        let note = match waiting.first() {
+            None => words.say("map.queue_empty", &[]),
+            Some((first, due)) if *due > now.tick() + 1 => {
+                words.say("map.queue_later", &[("first", first), ("tick", &now.shown(*due).to_string())])
+            }
+            Some((first, _)) => {
+                words.say("map.queue", &[("count", &waiting.len().to_string()), ("first", first)])
+            }
+        };
+        ActorCard {
+            tag: lane_tag(words, actor),
+            note,
+            queue: waiting.into_iter().map(|(key, _)| key).collect(),
+            is_acting: acted.contains(actor),
+            fact: latest(actor),
+        }
+    });
+    std::iter::once(server).chain(cards).collect()
+}
+
+fn short_key(key: &WorkKey) -> String {
+    match key.object() {
+        Some(key) if key.namespace.is_empty() => super::pods::short_name(&key.name),
+        Some(key) => [&key.namespace, "/", super::pods::short_name(&key.name).as_str()].concat(),
+        None => "sync".to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cores_are_written_without_needless_digits() {
+        for (millicores, expected) in [(0, "0"), (2000, "2"), (1250, "1.25"), (100, "0.1"), (5, "0.005")] {
+            assert_eq!(cores(millicores), expected);
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! The terminal.
 
+use crate::app::state::State;
+
 /// What the terminal shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TerminalView {
@@ -46,4 +48,15 @@ pub struct Completion {
     pub stem: String,
     /// The words that could stand there, when there is more than one.
     pub choices: Vec<String>,
+}
+
+/// The terminal.
+pub fn terminal_view(state: &State) -> TerminalView {
+    TerminalView {
+        lines: state.screenful.lines.clone(),
+        history: state.shell.history.clone(),
+        is_busy: false,
+        completion: state.screenful.completion.clone(),
+        prompt: "$".to_string(),
+    }
 }

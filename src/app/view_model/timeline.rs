@@ -1,6 +1,14 @@
 //! The whole history as lanes, one per actor.
 
-use super::ActorTag;
+use std::collections::BTreeMap;
+
+use super::telling::{fact_text, is_failure, is_telling, lane_tag};
+use super::{ActorTag, ObjectReference};
+use crate::cluster::actor::Actor;
+use crate::cluster::command::Command;
+use crate::cluster::fact::FactId;
+use crate::cluster::history::{self, History, Moment};
+use crate::i18n::Catalogue;
 
 /// The history of the branch on screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,4 +83,151 @@ pub struct FactLine {
     pub text: String,
     /// Whether it is the one explained.
     pub is_here: bool,
+}
+
+/// How many places along the slider are told apart; dots of one lane at the same place are drawn once.
+const PLACES: usize = 500;
+/// The most labels on the ruler.
+const RULER_LABELS: usize = 14;
+/// The most lines of the list.
+const LIST_LIMIT: usize = 200;
+
+/// What the timeline needs to know beside the history.
+#[derive(Clone, Copy, Debug)]
+pub struct TimelineContext<'a> {
+    /// The fact being explained.
+    pub fact: Option<FactId>,
+    /// The object to filter by.
+    pub filter: Option<&'a ObjectReference>,
+    /// The requests of the branch: the moment each was sent at, and whether it was answered as wished.
+    pub traffic: &'a [(usize, bool)],
+    /// Whether the list is on screen.
+    pub is_list: bool,
+}
+
+/// The history of the branch on screen.
+pub fn timeline_view(words: &Catalogue, history: &History, context: &TimelineContext<'_>) -> Timeline {
+    let branch = history.current();
+    let (branch_at, now) = history.position();
+    let moments = history.moments();
+    let key = context.filter.and_then(ObjectReference::key);
+    let tick_at = |at: usize| branch.moments.get(at).map_or(0, |moment| moment.cluster.visible_tick());
+    let mut lanes: BTreeMap<(Actor, String), Lane> = BTreeMap::new();
+    let mut facts = Vec::new();
+    let mut moment = 0;
+    for (index, fact) in branch.facts.iter().enumerate() {
+        while moment + 1 < moments && branch.moments[moment].facts <= index {
+            moment += 1;
+        }
+        if !is_telling(fact) || key.as_ref().is_some_and(|key| fact.object() != Some(key)) {
+            continue;
+        }
+        let tag = lane_tag(words, &fact.actor);
+        let lane = lanes
+            .entry((lane_order(&fact.actor), tag.name.clone()))
+            .or_insert_with(|| Lane { tag, dots: Vec::new() });
+        let place = |moment: usize| moment * PLACES / moments.max(1);
+        let is_failure = is_failure(fact);
+        let is_taken = lane
+            .dots
+            .last()
+            .is_some_and(|last| place(last.moment) == place(moment) && (last.is_failure || !is_failure));
+        if !is_taken {
+            lane.dots.push(Dot { moment, fact: fact.id.0 as usize, is_failure });
+        }
+        if context.is_list {
+            facts.push(fact);
+        }
+    }
+    let surplus = facts.len().saturating_sub(LIST_LIMIT);
+    let facts = facts
+        .split_off(surplus)
+        .into_iter()
+        .map(|fact| FactLine {
+            fact: fact.id.0 as usize,
+            tick: history.cluster().shown(fact.tick),
+            actor: lane_tag(words, &fact.actor),
+            text: fact_text(words, fact),
+            is_here: context.fact == Some(fact.id),
+        })
+        .collect();
+    let place = (now + 1).to_string();
+    Timeline {
+        moments,
+        now,
+        lanes: lanes.into_values().collect(),
+        ruler: ruler_of(history),
+        traffic: context.traffic.to_vec(),
+        branches: branches_of(words, history),
+        branch: branch_at,
+        filter: context.filter.map(ObjectReference::title).unwrap_or_default(),
+        ticks: (tick_at(0), tick_at(moments - 1)),
+        now_text: words.say(
+            "timeline.moment",
+            &[("tick", &tick_at(now).to_string()), ("moment", &place), ("moments", &moments.to_string())],
+        ),
+        facts,
+    }
+}
+
+/// One actor for all that share a lane.
+fn lane_order(actor: &Actor) -> Actor {
+    match actor {
+        Actor::Kubelet(_) => Actor::Kubelet("".into()),
+        Actor::KubeProxy(_) => Actor::KubeProxy("".into()),
+        other => other.clone(),
+    }
+}
+
+/// The moments at which a tick begins to show, thinned to what fits.
+fn ruler_of(history: &History) -> Vec<(usize, i64)> {
+    let moments = &history.current().moments;
+    let last = moments.len().saturating_sub(1).max(1);
+    let gap = last / RULER_LABELS;
+    let mut labels: Vec<(usize, i64)> = Vec::new();
+    for (at, moment) in moments.iter().enumerate() {
+        let tick = moment.cluster.visible_tick();
+        let is_new = labels.last().is_none_or(|(_, shown)| *shown != tick);
+        let is_room =
+            labels.last().is_none_or(|(shown, _)| at - shown > gap) && (at == 0 || last - at > gap / 2);
+        if is_new && is_room {
+            labels.push((at, tick));
+        }
+    }
+    labels
+}
+
+fn branches_of(words: &Catalogue, history: &History) -> Vec<Branch> {
+    let branches = history.branches();
+    let newest =
+        |moments: &imbl::Vector<Moment>| moments.last().map_or(0, |moment| moment.cluster.visible_tick());
+    branches
+        .iter()
+        .enumerate()
+        .map(|(at, branch)| {
+            let fork = branch.parent.map(|(_, moment)| moment);
+            Branch {
+                name: if at == 0 {
+                    words.say("timeline.trunk", &[])
+                } else {
+                    words.say("timeline.branch", &[("number", &at.to_string())])
+                },
+                fork_tick: fork
+                    .and_then(|fork| branch.moments.get(fork))
+                    .map(|moment| moment.cluster.visible_tick()),
+                tick: newest(&branch.moments),
+                about: about_of(branch, fork.unwrap_or(0)),
+            }
+        })
+        .collect()
+}
+
+/// The first request that is a branch's own.
+fn about_of(branch: &history::Branch, fork: usize) -> String {
+    let shared = branch.moments.get(fork).map_or(0, |moment| moment.commands);
+    let own = branch.log.iter().skip(shared).find_map(|command| match command {
+        Command::Ask(request) => Some(request.summary()),
+        _ => None,
+    });
+    own.unwrap_or_default()
 }

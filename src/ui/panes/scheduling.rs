@@ -29,7 +29,7 @@ pub fn SchedulingPane(props: &SchedulingProps) -> Html {
         let is_shown = at == view.shown;
         html! {
             <li>
-                <button aria-current={is_shown.then_some("true")} onclick={desk.on(Message::AttemptChosen(at))}>
+                <button aria-current={is_shown.then_some("true")} onclick={desk.on(Message::AttemptChosen(attempt.fact))}>
                     <span>{ "t=" }{ attempt.tick }</span>
                     <code>{ attempt.pod.name.clone() }</code>
                     if attempt.node.is_empty() {

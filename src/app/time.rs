@@ -1,0 +1,129 @@
+//! Moving through time: forward by commands, back by looking.
+
+use super::state::State;
+use super::view_model::telling::is_telling;
+use crate::cluster::command::Command;
+use crate::cluster::fact::Fact;
+use crate::i18n::Text;
+
+/// The most ticks that "until quiet" does before it says that there is no end.
+pub const QUIET_TICKS_LIMIT: u64 = 600;
+/// Ticks of one slice, so that the page stays awake.
+const SLICE_TICKS: u64 = 8;
+
+/// Goes to a moment of the branch on screen.
+pub fn seek(state: &mut State, moment: usize) {
+    halt(state);
+    state.history.seek(moment);
+    looked(state);
+}
+
+/// Goes to the newest moment of another branch.
+pub fn switch(state: &mut State, branch: usize) {
+    halt(state);
+    state.history.switch(branch, usize::MAX);
+    looked(state);
+}
+
+/// The next work item; in the past, the next moment that is already there.
+pub fn step(state: &mut State) {
+    if !look_ahead(state, |_, _| true) {
+        perform(state, Command::Step);
+    }
+}
+
+/// The rest of the tick; in the past, the next end of a tick that is already there.
+pub fn tick(state: &mut State) {
+    let from = state.history.cluster().tick();
+    let is_end = |state: &State, at: usize| {
+        let cluster = &state.history.current().moments[at].cluster;
+        !cluster.is_inside_tick() && cluster.tick() > from || at + 1 == state.history.moments()
+    };
+    if !look_ahead(state, is_end) {
+        perform(state, Command::Tick);
+    }
+}
+
+/// One slice of a run until quiet.
+pub fn run_on(state: &mut State) {
+    for _ in 0..SLICE_TICKS {
+        let Some(run) = &mut state.run else { return };
+        run.ticks += 1;
+        let ticks = run.ticks;
+        if state.history.is_at_end() {
+            perform(state, Command::Tick);
+        } else {
+            let end = state.history.moments() - 1;
+            state.history.seek(end);
+        }
+        let cluster = state.history.cluster();
+        if cluster.is_quiet() {
+            state.announcement = Text::new("announce.quiet").with("tick", cluster.visible_tick());
+            state.run = None;
+        } else if ticks >= QUIET_TICKS_LIMIT {
+            state.announcement =
+                Text::new("announce.bound").with("tick", cluster.visible_tick()).with("ticks", ticks);
+            state.run = None;
+        }
+    }
+}
+
+/// Carries out a command at the moment on screen and tells what came of it.
+pub fn perform(state: &mut State, command: Command) {
+    let performed = state.history.perform(command);
+    state.fact = None;
+    state.attempt = None;
+    state.is_copied = false;
+    tell(state);
+    if performed.forked {
+        state.announcement =
+            Text::new("announce.forked").with("tick", state.history.cluster().visible_tick());
+    }
+}
+
+fn halt(state: &mut State) {
+    state.is_playing = false;
+    state.run = None;
+}
+
+fn looked(state: &mut State) {
+    state.fact = None;
+    state.attempt = None;
+    state.requests.shown = None;
+    state.requests.hop = None;
+    state.announcement = Text::new("announce.back").with("tick", state.history.cluster().visible_tick());
+}
+
+/// In the past: goes to the first later moment for which `is_end` holds. Says whether there was one.
+fn look_ahead(state: &mut State, is_end: impl Fn(&State, usize) -> bool) -> bool {
+    let (_, at) = state.moment();
+    let found = (at + 1..state.history.moments()).find(|at| is_end(state, *at));
+    if let Some(found) = found {
+        state.history.seek(found);
+        looked(state);
+        tell(state);
+    }
+    found.is_some()
+}
+
+/// Puts the newest facts into the announcement.
+fn tell(state: &mut State) {
+    let cluster = state.history.cluster();
+    let tick = cluster.visible_tick();
+    let telling: Vec<&Fact> =
+        state.history.latest_facts().map(AsRef::as_ref).filter(|fact| is_telling(fact)).collect();
+    let words = crate::i18n::catalogue(state.language);
+    let mut text: Vec<String> = telling
+        .iter()
+        .take(3)
+        .map(|fact| {
+            let actor = super::view_model::telling::lane_tag(words, &fact.actor).name;
+            [&actor, ": ", super::view_model::telling::fact_text(words, fact).as_str()].concat()
+        })
+        .collect();
+    if telling.len() > 3 {
+        text.push(words.say("why.more", &[("count", &(telling.len() - 3).to_string())]));
+    }
+    let text = if text.is_empty() { words.say("announce.nothing", &[]) } else { text.join("; ") };
+    state.announcement = Text::new("announce.moment").with("tick", tick).with("text", text);
+}
