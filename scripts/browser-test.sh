@@ -5,5 +5,6 @@ cd "$(dirname "$0")/.."
 . scripts/env.sh
 CHROMIUM=$(find_chromium) || fail "No Chromium: run 'scripts/setup.sh browser', or set CHROMIUM."
 export CHROMIUM
+rm -f tests/browser/shots/failed-*.png
 [ $# -gt 0 ] || set -- tests/browser/journeys/*.test.mjs
 exec node --test --test-reporter=spec --test-concurrency=2 "$@"

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after } from "node:test";
 import { chromium } from "playwright-core";
@@ -28,6 +29,7 @@ export function executable() {
 }
 
 let started;
+let failures = 0;
 // One server and one browser per test file, both ended when the file's tests are done.
 function start() {
   started ??= (async () => {
@@ -89,7 +91,7 @@ export async function visit(options, journey) {
     await journey(page);
   } catch (error) {
     if (page.complaints.length) error.message += `\nThe browser complained:\n  ${page.complaints.join("\n  ")}`;
-    await shot(page, `failed-${Date.now()}`).catch(() => {});
+    await shot(page, `failed-${basename(process.argv[1], ".test.mjs")}-${++failures}`).catch(() => {});
     await page.context().close();
     throw error;
   }

@@ -9,7 +9,11 @@ pub fn render_verdicts(table: &Table) -> Html {
     if table.rows.is_empty() {
         return Html::default();
     }
-    let head = table.head.iter().map(|title| html! { <th scope="col">{ title.clone() }</th> });
+    // The corner heads nothing.
+    let head = table.head.iter().map(|title| match title.as_str() {
+        "" => html! { <td></td> },
+        title => html! { <th scope="col">{ title }</th> },
+    });
     let rows = table.rows.iter().map(|row| {
         let cells = row.iter().enumerate().map(|(at, cell)| {
             let (class, text) = match cell {
