@@ -3,3 +3,5 @@
 pub mod applications;
 pub mod node;
 pub mod process;
+pub mod registry;
+pub mod script;

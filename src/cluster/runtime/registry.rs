@@ -1,0 +1,341 @@
+//! The image registry, as far as a cluster can tell: which images exist, how long they take, what a refusal says.
+//!
+//! What exists: every well-formed image, except a known repository with a tag that no release ever had
+//! (`nginx:no-such-tag`), a name one or two letters away from a known one (`ngnix`), and names that say what is wrong with
+//! them: `missing` does not exist, `private` wants credentials, `slow` takes six seconds.
+//!
+//! Models: the words of containerd and of `kubelet/images` (v1.36) for what comes of a pull. Leaves out: layers shared
+//! between images, rate limits, manifests for several platforms.
+
+use sha2::{Digest, Sha256};
+
+/// What comes of a pull.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pull {
+    /// How long it takes; at least 1.
+    pub ticks: u64,
+    /// The size of the image, or the error in the runtime's words.
+    pub result: Result<i64, String>,
+}
+
+/// Repositories that people know, with the size of their images in MiB.
+const KNOWN: &[(&str, i64)] = &[
+    ("nginx", 72),
+    ("httpd", 57),
+    ("redis", 44),
+    ("postgres", 156),
+    ("mysql", 231),
+    ("mariadb", 125),
+    ("mongo", 280),
+    ("memcached", 32),
+    ("rabbitmq", 110),
+    ("busybox", 2),
+    ("alpine", 4),
+    ("ubuntu", 29),
+    ("debian", 48),
+    ("python", 360),
+    ("node", 390),
+    ("golang", 300),
+    ("caddy", 20),
+    ("traefik", 48),
+    ("haproxy", 40),
+    ("wordpress", 220),
+    ("hello-world", 1),
+    ("demo/api", 24),
+    ("demo/web", 18),
+    ("hashicorp/http-echo", 4),
+    ("traefik/whoami", 3),
+    ("kennethreitz/httpbin", 160),
+    ("nginxdemos/hello", 16),
+    ("nginxinc/nginx-unprivileged", 72),
+    ("curlimages/curl", 10),
+    ("registry.k8s.io/pause", 1),
+    ("registry.k8s.io/coredns/coredns", 20),
+    ("registry.k8s.io/kube-proxy", 31),
+    ("registry.k8s.io/ingress-nginx/controller", 120),
+    ("registry.k8s.io/e2e-test-images/agnhost", 53),
+    ("registry.k8s.io/echoserver", 45),
+    ("registry.k8s.io/busybox", 2),
+    ("registry.k8s.io/metrics-server/metrics-server", 20),
+    ("gcr.io/google-samples/hello-app", 11),
+    ("registry.example/demo/api", 24),
+];
+
+/// Tags that are words and yet exist.
+const WORD_TAGS: &[&str] = &[
+    "latest",
+    "stable",
+    "alpine",
+    "slim",
+    "mainline",
+    "bookworm",
+    "trixie",
+    "bullseye",
+    "edge",
+    "lts",
+    "perl",
+    "glibc",
+    "musl",
+    "uclibc",
+    "unstable",
+    "plain-text",
+    "noble",
+    "jammy",
+    "rolling",
+    "fpm",
+    "apache",
+    "management",
+    "otel",
+];
+
+/// An image name taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Reference<'a> {
+    repository: &'a str,
+    tag: &'a str,
+}
+
+fn split(image: &str) -> Reference<'_> {
+    if let Some((repository, digest)) = image.split_once('@') {
+        let repository =
+            repository.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')).map_or(repository, |r| r.0);
+        return Reference { repository, tag: digest };
+    }
+    match image.rsplit_once(':') {
+        Some((repository, tag)) if !tag.contains('/') => Reference { repository, tag },
+        _ => Reference { repository: image, tag: "latest" },
+    }
+}
+
+/// Why an image name cannot be read, in the kubelet's words; `None` when it can.
+pub fn misnamed(image: &str) -> Option<String> {
+    let reference = split(image);
+    let path = reference
+        .repository
+        .split_once('/')
+        .filter(|(host, _)| host.contains(['.', ':']))
+        .map_or(reference.repository, |p| p.1);
+    let why = if path.chars().any(|letter| letter.is_ascii_uppercase()) {
+        format!("invalid reference format: repository name ({path}) must be lowercase")
+    } else if !is_well_formed(path) || reference.tag.is_empty() {
+        "invalid reference format".to_string()
+    } else {
+        return None;
+    };
+    Some(format!(
+        "Failed to apply default image tag \"{image}\": couldn't parse image name \"{image}\": {why}"
+    ))
+}
+
+fn is_well_formed(path: &str) -> bool {
+    let part = |part: &str| {
+        let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        part.starts_with(is_letter)
+            && part.ends_with(is_letter)
+            && part.chars().all(|c| is_letter(c) || matches!(c, '.' | '_' | '-'))
+    };
+    path.split('/').all(part)
+}
+
+/// What comes of pulling the image. With `recorded`, the registry is the one that the recordings were made with: it has
+/// everything that the name does not deny, and images without bytes.
+pub fn pull(image: &str, recorded: bool) -> Pull {
+    let reference = split(image);
+    let full = if recorded { image.to_string() } else { full_name(image) };
+    let failed = |code: &str, what: String| {
+        let error = format!(
+            "rpc error: code = {code} desc = failed to pull and unpack image \"{full}\": failed to resolve reference \"{full}\": {what}"
+        );
+        Pull { ticks: 1, result: Err(error) }
+    };
+    let denied = "pull access denied, repository does not exist or may require authorization: server message: \
+                  insufficient_scope: authorization failed";
+    if image.contains("missing") {
+        return failed("NotFound", format!("{full}: not found"));
+    }
+    if image.contains("private") {
+        return failed("Unknown", denied.to_string());
+    }
+    let slow = image.contains("slow");
+    if recorded {
+        return Pull { ticks: if slow { 6 } else { 1 }, result: Ok(0) };
+    }
+    let known = KNOWN.iter().find(|(name, _)| *name == short_name(reference.repository));
+    match known {
+        None if is_misspelt(reference.repository) => failed("Unknown", denied.to_string()),
+        _ if !is_plausible(reference.tag) => failed("NotFound", format!("{full}: not found")),
+        known => {
+            let mebibytes =
+                known.map_or_else(|| 20 + i64::from(spread(reference.repository) % 80), |(_, size)| *size);
+            let odd_bytes = i64::from(spread(image) % 1_000_000);
+            let ticks = if slow { 6 } else { 1 + u64::from(spread(image) % 2) };
+            Pull { ticks, result: Ok((mebibytes << 20) + odd_bytes) }
+        }
+    }
+}
+
+/// The id that a node knows the image by.
+pub fn image_id(image: &str, recorded: bool) -> String {
+    if recorded {
+        return image.to_string();
+    }
+    let full = full_name(image);
+    format!("{}@sha256:{}", split(&full).repository, hexadecimal(&full))
+}
+
+/// The name as the runtime reports it: `docker.io/library/nginx:1.27`.
+pub fn full_name(image: &str) -> String {
+    let reference = split(image);
+    let host_is_named = reference
+        .repository
+        .split_once('/')
+        .is_some_and(|(host, _)| host.contains(['.', ':']) || host == "localhost");
+    let repository = match reference.repository {
+        repository if host_is_named => repository.to_string(),
+        repository if repository.contains('/') => format!("docker.io/{repository}"),
+        repository => format!("docker.io/library/{repository}"),
+    };
+    let separator = if reference.tag.starts_with("sha256:") { '@' } else { ':' };
+    format!("{repository}{separator}{}", reference.tag)
+}
+
+/// The repository without Docker Hub's host and folder.
+pub(super) fn short_name(repository: &str) -> &str {
+    let repository = repository.strip_prefix("docker.io/").unwrap_or(repository);
+    repository.strip_prefix("library/").unwrap_or(repository)
+}
+
+/// The repository of an image, without Docker Hub's host and folder.
+pub fn repository(image: &str) -> &str {
+    short_name(split(image).repository)
+}
+
+/// Whether the repository looks like a known one with one or two letters wrong.
+fn is_misspelt(repository: &str) -> bool {
+    let name = short_name(repository);
+    let nearest =
+        KNOWN.iter().filter(|(known, _)| known.len() >= 5).map(|(known, _)| distance(name, known)).min();
+    nearest.is_some_and(|letters| (1..=2).contains(&letters)) && !name.contains('/')
+}
+
+/// Letters to insert, remove, change or swap.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > 2 {
+        return usize::MAX;
+    }
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = change.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+/// Whether a release could carry the tag: it begins like a version, or is a word that tags are.
+fn is_plausible(tag: &str) -> bool {
+    if tag.starts_with("sha256:") {
+        return true;
+    }
+    let mut parts = tag.split(['-', '_']);
+    let first = parts.next().unwrap_or_default();
+    let is_word = |word: &str| {
+        WORD_TAGS
+            .iter()
+            .any(|known| word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') == *known)
+    };
+    let version = first.strip_prefix('v').unwrap_or(first);
+    let is_version = !version.is_empty()
+        && version.split('.').all(|number| {
+            !number.is_empty() && number.len() <= 9 && number.chars().all(|c| c.is_ascii_digit())
+        });
+    let is_word_tag = WORD_TAGS.contains(&tag) || is_word(first);
+    let is_branch =
+        matches!(first, "main" | "master" | "dev" | "develop" | "release" | "prod" | "staging" | "test");
+    is_version || is_word_tag || is_branch
+}
+
+fn hexadecimal(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A fixed number for a text.
+fn spread(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_exists_can_be_pulled() {
+        for image in [
+            "nginx",
+            "nginx:1.27",
+            "nginx:1.27-alpine",
+            "nginx:stable-alpine",
+            "docker.io/library/redis:7.4.1",
+            "demo/api:1.0",
+            "registry.example/shop/api:2.3.1",
+            "ghcr.io/someone/tool:main",
+            "registry.k8s.io/pause:3.10",
+            "busybox:1.36",
+            "postgres:16-bookworm",
+            "node:20-slim",
+            "hashicorp/http-echo:0.2.3",
+            "api:v2",
+            "alpine:3.20",
+        ] {
+            assert!(pull(image, false).result.is_ok(), "{image}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_exist_is_refused_in_containerds_words() {
+        for image in
+            ["nginx:no-such-tag", "nginx:1.99.broken", "demo/api:oops", "registry.example/missing-app:2.0"]
+        {
+            let error = pull(image, false).result.unwrap_err();
+            assert!(
+                error.starts_with("rpc error: code = NotFound desc = ") && error.ends_with(": not found"),
+                "{image}: {error}"
+            );
+        }
+        for image in ["ngnix", "ngnix:1.27", "registry.example/private-app:1.0", "nginxx:1.27"] {
+            assert!(pull(image, false).result.unwrap_err().contains("pull access denied"), "{image}");
+        }
+        assert_eq!(
+            pull("nginx:nope", false).result.unwrap_err(),
+            "rpc error: code = NotFound desc = failed to pull and unpack image \"docker.io/library/nginx:nope\": failed to resolve \
+             reference \"docker.io/library/nginx:nope\": docker.io/library/nginx:nope: not found"
+        );
+    }
+
+    #[test]
+    fn the_recorded_registry_has_everything_that_the_name_does_not_deny() {
+        assert_eq!(pull("nginx:broken", true), Pull { ticks: 1, result: Ok(0) });
+        assert_eq!(pull("registry.example/slow-app:1.0", true).ticks, 6);
+        assert!(pull("registry.example/missing-app:1.0", true).result.is_err());
+    }
+
+    #[test]
+    fn a_name_with_capitals_cannot_be_read() {
+        assert_eq!(
+            misnamed("registry.example/App:1.0").unwrap(),
+            "Failed to apply default image tag \"registry.example/App:1.0\": couldn't parse image name \
+             \"registry.example/App:1.0\": invalid reference format: repository name (App) must be lowercase"
+        );
+        assert_eq!(misnamed("nginx:1.27"), None);
+        assert_eq!(misnamed("localhost:5000/api"), None);
+        assert!(misnamed("nginx:").is_some());
+    }
+}
