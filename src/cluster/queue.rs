@@ -17,18 +17,20 @@ pub enum WorkKey {
     Sync,
     /// The sign of life of a node.
     Heartbeat,
+    /// A probe of one Pod whose result is not about to change.
+    Probe(ObjectKey),
 }
 
 impl WorkKey {
-    /// Whether the work is only a heartbeat, which does not count against quiet.
+    /// Whether the work is only a heartbeat or an unchanged probe, which do not count against quiet.
     pub fn is_routine(&self) -> bool {
-        matches!(self, Self::Heartbeat)
+        matches!(self, Self::Heartbeat | Self::Probe(_))
     }
 
     /// The object, if the key names one.
     pub fn object(&self) -> Option<&ObjectKey> {
         match self {
-            Self::Object(key) => Some(key),
+            Self::Object(key) | Self::Probe(key) => Some(key),
             Self::Sync | Self::Heartbeat => None,
         }
     }
@@ -40,6 +42,7 @@ impl std::fmt::Display for WorkKey {
             Self::Object(key) => key.fmt(f),
             Self::Sync => f.write_str("sync"),
             Self::Heartbeat => f.write_str("heartbeat"),
+            Self::Probe(key) => write!(f, "probe of {key}"),
         }
     }
 }

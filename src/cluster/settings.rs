@@ -19,6 +19,9 @@ pub struct Settings {
     pub controllers: bool,
     /// Whether the nodes have kubelets.
     pub kubelets: bool,
+    /// Whether the container runtime is the one that the recordings were made with: it has every image, of no bytes,
+    /// and its processes end only as `sim-exit` tells them.
+    pub recorded_runtime: bool,
 }
 
 /// One worker node.
@@ -61,12 +64,19 @@ impl Settings {
             scheduler: true,
             controllers: true,
             kubelets: true,
+            recorded_runtime: false,
         }
     }
 
     /// Only a control plane, and those nodes, as the recordings were made.
     pub fn bare(seed: u64, nodes: Vec<NodeSetup>) -> Self {
-        Self { nodes, system_pods: false, service_account_admission: false, ..Self::playground(seed) }
+        Self {
+            nodes,
+            system_pods: false,
+            service_account_admission: false,
+            recorded_runtime: true,
+            ..Self::playground(seed)
+        }
     }
 }
 
