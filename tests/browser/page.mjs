@@ -51,10 +51,10 @@ after(async () => {
  * Open the page in a fresh context, wait until it has drawn something, and hand back Playwright's page.
  * `options`: `width`, `height`, `theme` ("light" or "dark"), `lang` ("en" or "ko"), `path` (a query or fragment),
  * `motion` ("reduce" by default, so that nothing is measured half-way), `touch`, `clipboard`, and `allow` (patterns of
- * console errors that this journey provokes on purpose).
+ * console errors that this journey provokes on purpose), and `editor` (whether to wait for the editor chunk; true).
  */
 export async function open(options = {}) {
-  const { width = 1280, height = 800, theme = "light", lang = "en", path = "", motion = "reduce", touch = false, clipboard = false, allow = [] } = options;
+  const { width = 1280, height = 800, theme = "light", lang = "en", path = "", motion = "reduce", touch = false, clipboard = false, allow = [], editor = true } = options;
   const { server, browser } = await start();
   const context = await browser.newContext({
     viewport: { width, height }, colorScheme: theme, locale: lang === "ko" ? "ko-KR" : "en-US", reducedMotion: motion, hasTouch: touch,
@@ -74,6 +74,7 @@ export async function open(options = {}) {
   });
   await page.goto(server.url + path);
   await page.waitForFunction(() => document.body.querySelector(":scope > :not(noscript, script)"), null, { timeout: 30_000 });
+  if (editor) await page.locator(".cm-content").first().waitFor({ state: "attached" });
   return page;
 }
 
