@@ -76,7 +76,7 @@ pub fn plan_victims<'a>(
         (rank_of(pod, doubled_up, now), *pod)
     };
     let mut order: Vec<_> = pods.iter().map(rank).collect();
-    order.sort_by(|(a, _), (b, _)| a.cmp(b));
+    order.sort_by_key(|(rank, _)| *rank);
     let safest = order[order.len() - 1].0;
     let victim =
         |(rank, pod): &(Rank<'a>, &'a Arc<Pod>)| Victim { pod, criterion: criterion_between(rank, &safest) };
