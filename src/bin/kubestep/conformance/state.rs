@@ -196,7 +196,7 @@ pub fn deployments(stage: &Stage) -> Value {
         let marked = if deleting(&deployment) { finalizers } else { Value::Null };
         let fields = Fields::default()
             .always("status", status)
-            .unless_empty("revision", text(&deployment, &format!("{ANNOTATION}revision")))
+            .always("revision", at(&deployment, &format!("{ANNOTATION}revision")).clone())
             .unless_empty("collisionCount", at(&deployment, "/status/collisionCount").clone())
             .unless_empty("paused", at(&deployment, "/spec/paused").clone())
             .unless_empty("deleting", marked)

@@ -7,6 +7,7 @@
 use kubestep::api::kind::Kind;
 use kubestep::api::manifest;
 use kubestep::api::meta::ObjectKey;
+use kubestep::api::time::Timestamp;
 use kubestep::cluster::server::request::{Propagation, Request, Verb};
 use kubestep::cluster::server::status::Status;
 use kubestep::cluster::settings::{NodeSetup, Settings};
@@ -45,18 +46,15 @@ pub fn play(case: &Case) -> Result<(), String> {
     let mut stage = Stage::new(settings);
     stage.binds_at_once = actors.contains("every unassigned pod is bound");
     let mut trace = Trace {
-        finishes_all: case
-            .value
-            .get("note")
-            .and_then(Value::as_str)
-            .is_some_and(|note| note.contains("are removed")),
         fact: stage.facts.len(),
         revision: stage.cluster.store.revision(),
+        ready_since: stage.cluster.now(),
         stage,
         bindings: Bindings::default(),
         combined: Vec::new(),
     };
     for (index, step) in steps.iter().enumerate() {
+        trace.foresee(step, &steps[index + 1..]);
         trace
             .step(step)
             .map_err(|difference| format!("step {}: {}\n{difference}", index + 1, summary(step)))?;
@@ -78,8 +76,8 @@ fn summary(step: &Value) -> String {
 struct Trace {
     stage: Stage,
     bindings: Bindings,
-    /// Whether terminating Pods are removed after every step that scales.
-    finishes_all: bool,
+    /// Since when Pods made by hand are ready, unless their step says so.
+    ready_since: Timestamp,
     /// How many facts there were at the last recorded state.
     fact: usize,
     /// The store's revision at the last recorded state.
@@ -98,8 +96,14 @@ fn refused(status: &Status) -> String {
 
 impl Trace {
     fn step(&mut self, step: &Value) -> Result<(), String> {
+        if text(step, "do").starts_with("scale") {
+            self.remove_unlisted(step)?;
+        }
         let done = self.stimulate(step)?;
         self.check_response(step, &done)?;
+        if matches!(text(step, "do"), "pod" | "pod_up") && step.get("state").is_none() {
+            return Ok(());
+        }
         let waited = step.get("seconds").and_then(Value::as_f64);
         let ticks = waited.map_or(0, |seconds| (seconds * STRETCH as f64).ceil() as u64);
         self.stage.advance(ticks);
@@ -110,16 +114,61 @@ impl Trace {
         }
         if let Some(expected) = step.get("state") {
             self.compare(expected, text(step, "racy"))?;
-            self.fact = self.stage.facts.len();
-            self.revision = self.stage.cluster.store.revision();
-        }
-        if self.finishes_all && matches!(text(step, "do"), "scale" | "scale_rs" | "scale_deployment") {
-            self.finish(usize::MAX)?;
-            self.stage.settle(REST_TICKS);
-            self.fact = self.stage.facts.len();
-            self.revision = self.stage.cluster.store.revision();
+            self.begin_afresh();
         }
         Ok(())
+    }
+
+    /// What happens from here on belongs to the next recorded state.
+    fn begin_afresh(&mut self) {
+        self.fact = self.stage.facts.len();
+        self.revision = self.stage.cluster.store.revision();
+    }
+
+    /// Removes terminating Pods that were gone before the step: a state that lists every Pod does not list them.
+    fn remove_unlisted(&mut self, step: &Value) -> Result<(), String> {
+        let Some(listed) = step.pointer("/state/pods").and_then(Value::as_array) else { return Ok(()) };
+        let gone = step.pointer("/state/gone_this_step").and_then(Value::as_array);
+        let names = listed.iter().map(|pod| text(pod, "name"));
+        let names = names.chain(gone.into_iter().flatten().filter_map(Value::as_str));
+        let names: Vec<String> = names.map(|name| self.bindings.fill(name)).collect();
+        if names.iter().any(|name| self.bindings.unbound(name).is_some()) {
+            return Ok(());
+        }
+        let unlisted: Vec<String> =
+            self.terminating().into_iter().filter(|pod| !names.contains(pod)).collect();
+        if unlisted.is_empty() {
+            return Ok(());
+        }
+        unlisted.iter().try_for_each(|pod| self.remove(pod)).map_err(|status| refused(&status))?;
+        self.stage.settle(REST_TICKS);
+        self.begin_afresh();
+        Ok(())
+    }
+
+    /// Finds the hash that a step names before its ReplicaSet exists: the one that a Deployment made later leads to.
+    fn foresee(&mut self, step: &Value, later: &[Value]) {
+        let named = format!("{} {}", text(step, "manifest"), step.get("labels").cloned().unwrap_or_default());
+        let Some(hash) =
+            self.bindings.unbound(&named).filter(|name| name.starts_with("hash")).map(str::to_string)
+        else {
+            return;
+        };
+        let makes_deployment = |step: &&Value| {
+            text(step, "do") == "create" && text(step, "manifest").contains("kind: Deployment")
+        };
+        let Some(maker) = later.iter().find(makes_deployment) else { return };
+        let mut rehearsal = self.stage.clone();
+        if rehearsal.apply(&self.bindings.fill(text(maker, "manifest"))).is_err() {
+            return;
+        }
+        rehearsal.settle(REST_TICKS);
+        let made = rehearsal.changes_since(self.stage.facts.len(), Kind::ReplicaSet).created;
+        let label = made.first().and_then(|set| set.pointer("/metadata/labels/pod-template-hash"));
+        if let Some(value) = label.and_then(Value::as_str) {
+            // The number was unbound a moment ago.
+            let _ = self.bindings.bind(&hash, value);
+        }
     }
 
     /// Carries out the step's stimulus.
@@ -150,7 +199,15 @@ impl Trace {
                 let pods: Vec<Value> =
                     pods.into_iter().filter(|pod| is_ready(pod) != wanted).take(count).collect();
                 let report = Report { ready: wanted, ..Report::ready() };
-                pods.into_iter().try_for_each(|pod| self.report(&pod, &report))
+                let mut result = Ok(());
+                for (index, pod) in pods.iter().enumerate() {
+                    // One after the other: controllers act in between.
+                    if index > 0 {
+                        self.stage.settle(REST_TICKS);
+                    }
+                    result = result.and_then(|()| self.report(pod, &report));
+                }
+                result
             }
             "pulling_fails" => {
                 let pods: Vec<Value> =
@@ -165,7 +222,7 @@ impl Trace {
                 pods.into_iter().take(1).try_for_each(|pod| self.report(&pod, &report))
             }
             "finish" => match text(step, "pod") {
-                "" => return self.finish(count).map(Ok),
+                "" => return self.finish(count, step.pointer("/state/pods")).map(Ok),
                 pod => {
                     let pod = self.filled(pod)?;
                     self.remove(&pod)
@@ -302,12 +359,32 @@ impl Trace {
         self.delete(Kind::Pod, pod, Some(0), None)
     }
 
-    /// Removes up to `count` terminating Pods, those of the oldest ReplicaSet first.
-    fn finish(&mut self, count: usize) -> Result<(), String> {
+    /// Removes up to `count` terminating Pods: those of the owners of which the next state says that Pods went, of
+    /// these those of the oldest ReplicaSet first.
+    fn finish(&mut self, count: usize, next: Option<&Value>) -> Result<(), String> {
+        let mut names = Vec::new();
+        for (owner, numbers) in next.and_then(Value::as_object).into_iter().flatten() {
+            let gone = numbers.get("gone_this_step").and_then(Value::as_u64).unwrap_or(0) as usize;
+            let owner = self.bindings.fill(owner);
+            let pods = self.terminating().into_iter().filter(|pod| {
+                let pod = self.pod(pod).unwrap_or_default();
+                pod.pointer("/metadata/ownerReferences/0/name").is_some_and(|name| *name == owner)
+            });
+            names.extend(pods.take(gone));
+        }
+        for pod in self.terminating() {
+            if !names.contains(&pod) {
+                names.push(pod);
+            }
+        }
+        names.iter().take(count).try_for_each(|pod| self.remove(pod)).map_err(|status| refused(&status))
+    }
+
+    /// The names of the terminating Pods, those of the oldest ReplicaSet first.
+    fn terminating(&self) -> Vec<String> {
         let pods = self.pods_by_age();
         let terminating = pods.iter().filter(|pod| pod.pointer("/metadata/deletionTimestamp").is_some());
-        let names: Vec<String> = terminating.map(|pod| text(&pod["metadata"], "name").to_string()).collect();
-        names.iter().take(count).try_for_each(|pod| self.remove(pod)).map_err(|status| refused(&status))
+        terminating.map(|pod| text(&pod["metadata"], "name").to_string()).collect()
     }
 
     /// All Pods, those of the oldest ReplicaSet first, older Pods first.
@@ -350,8 +427,13 @@ impl Trace {
 
     /// `configmap/owner` as kind and name.
     fn address(&self, object: &str) -> Result<(Kind, String), String> {
-        let (word, name) = object.split_once('/').ok_or(format!("`{object}` is no object"))?;
+        let (word, name) = object.split_once('/').unwrap_or((object, ""));
         let kind = Kind::from_resource(word).ok_or(format!("the kind `{word}` is not known"))?;
+        if name.is_empty() {
+            let first =
+                state::objects(&self.stage, kind).into_iter().next().ok_or("there is no object at hand")?;
+            return Ok((kind, text(&first["metadata"], "name").to_string()));
+        }
         Ok((kind, self.filled(name)?))
     }
 
@@ -480,7 +562,9 @@ impl Trace {
             phase: text(step, "phase"),
             ready: step.get("ready") == Some(&json!(true)),
             restarts: step.get("restarts").and_then(Value::as_i64).unwrap_or(0),
-            ready_for_seconds: step.get("ready_for_seconds").and_then(Value::as_i64).unwrap_or(0),
+            since: Timestamp(
+                self.ready_since.0 - step.get("ready_for_seconds").and_then(Value::as_i64).unwrap_or(0),
+            ),
             ..Report::ready()
         };
         let pod = self.pod(name)?;
@@ -536,7 +620,7 @@ impl Trace {
     /// Reports a Pod's status as its kubelet would.
     fn report(&mut self, pod: &Value, report: &Report<'_>) -> Result<(), Status> {
         let now = self.stage.cluster.now();
-        let since = kubestep::api::time::Timestamp(now.0 - report.ready_for_seconds).to_string();
+        let since = if report.since == Timestamp::default() { now } else { report.since }.to_string();
         let flag = |on: bool| if on { "True" } else { "False" };
         let old = pod.pointer("/status/conditions").and_then(Value::as_array).cloned().unwrap_or_default();
         let condition = |kind: &str, on: bool| {
@@ -762,7 +846,10 @@ fn stretch(value: &mut Value) {
         Value::Object(map) => {
             for (key, value) in map {
                 match value.as_i64() {
-                    Some(seconds) if PERIODS.contains(&key.as_str()) => *value = json!(seconds * STRETCH),
+                    // A period of one second has passed once a chain has come to rest, on both clocks.
+                    Some(seconds) if seconds > 1 && PERIODS.contains(&key.as_str()) => {
+                        *value = json!(seconds * STRETCH);
+                    }
                     _ => stretch(value),
                 }
             }
@@ -789,7 +876,8 @@ struct Report<'a> {
     phase: &'a str,
     ready: bool,
     restarts: i64,
-    ready_for_seconds: i64,
+    /// Since when; now if it is the beginning of time.
+    since: Timestamp,
     waiting: &'a str,
     reason: &'a str,
     pod_ip: &'a str,
@@ -801,7 +889,7 @@ impl Report<'_> {
             phase: "Running",
             ready: true,
             restarts: 0,
-            ready_for_seconds: 0,
+            since: Timestamp::default(),
             waiting: "",
             reason: "",
             pod_ip: "",
