@@ -33,8 +33,6 @@ pub enum Effect {
         /// The theme.
         theme: Theme,
     },
-    /// Put a link into the address without loading anything.
-    ShowLink(String),
     /// Put the keyboard where it belongs, by element id.
     Focus(&'static str),
 }

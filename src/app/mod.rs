@@ -9,6 +9,7 @@ pub mod message;
 pub mod requests;
 pub mod screen;
 pub mod session;
+pub mod sharing;
 pub mod shell;
 pub mod state;
 pub mod time;

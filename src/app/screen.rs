@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::layout::{Dialog, InspectorTab, ScreenTab, Theme};
+use super::sharing::share_view;
 use super::state::State;
 use super::view_model::editor::{EditorView, editor_view};
 use super::view_model::lesson::LessonView;
@@ -101,7 +102,7 @@ impl Screen {
             trace: Rc::default(),
             lesson: Rc::default(),
             timeline: Rc::new(timeline_view(words, history, &timeline_context)),
-            share: Rc::default(),
+            share: if state.dialog == Some(Dialog::Share) || state.embed.is_some() { Rc::new(share_view(state)) } else { Rc::default() },
             announcement: state.announcement.render(words),
             language: state.language,
             theme: state.theme,

@@ -4,6 +4,7 @@ use super::effect::Effect;
 use super::layout::{Dialog, Embed, EmbedView, InspectorTab, PlaySpeed, ScreenTab, Theme};
 use super::requests::Requests;
 use super::session::{FIRST_MANIFEST, File, Screenful};
+use super::sharing;
 use super::shell::Shell;
 use super::view_model::ObjectReference;
 use super::view_model::editor::Problem;
@@ -12,6 +13,7 @@ use crate::cluster::fact::FactId;
 use crate::cluster::history::History;
 use crate::cluster::settings::Settings;
 use crate::i18n::{Language, Text};
+use crate::share::Shared;
 
 /// What the page finds when it opens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,6 +49,15 @@ impl Opening {
     }
 }
 
+/// What tells one kept session from the next: branch, moment, newest moment, requests, and the length and number of edits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Saved {
+    position: (usize, usize),
+    moments: usize,
+    requests: usize,
+    edits: usize,
+}
+
 /// A run that goes on by itself until nothing is left to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
@@ -65,6 +76,8 @@ pub struct State {
     pub shown_file: usize,
     /// Counts up when a text was replaced from outside the editor.
     pub editor_revision: usize,
+    /// Counts the edits of files.
+    pub edits: usize,
     /// What is wrong with the file on screen.
     pub problems: Vec<Problem>,
     /// Whether the difference against the live objects is on screen.
@@ -87,6 +100,8 @@ pub struct State {
     pub is_playing: bool,
     /// A run under way.
     pub run: Option<Run>,
+    /// What was kept last, to tell whether anything changed since.
+    pub saved: Saved,
     /// Whether a timer is set.
     pub is_timed: bool,
     /// What happened last.
@@ -146,6 +161,17 @@ impl State {
         state.has_keys = opening.kept("keys") != Some("off");
         state.embed = embed;
         state.address = opening.address.clone();
+        if crate::share::link::is_link(&opening.hash) {
+            if let Err(refusal) = sharing::follow(&mut state, &opening.hash) {
+                state.announcement = super::update::refused(&state, &refusal);
+            }
+        } else if let Some(shared) = opening.session.as_deref().filter(|_| state.embed.is_none()).and_then(|text| Shared::from_text(text).ok()) {
+            sharing::take_over(&mut state, &shared);
+        }
+        if let Some(tick) = opening.parameter("tick").and_then(|tick| tick.parse().ok()) {
+            super::time::run_to(&mut state, tick);
+        }
+        state.saved = state.to_save();
         (state, vec![Effect::Dress { language, theme }])
     }
 
@@ -164,6 +190,7 @@ impl State {
             }],
             shown_file: 0,
             editor_revision: 0,
+            edits: 0,
             problems: Vec::new(),
             has_difference: false,
             shell: Shell::default(),
@@ -175,6 +202,7 @@ impl State {
             attempt: None,
             is_playing: false,
             run: None,
+            saved: Saved::default(),
             is_timed: false,
             announcement: opened,
             is_copied: false,
@@ -206,6 +234,16 @@ impl State {
     pub fn file_mut(&mut self) -> &mut File {
         let at = self.shown_file.min(self.files.len() - 1);
         &mut self.files[at]
+    }
+
+    /// What would be kept now.
+    pub fn to_save(&self) -> Saved {
+        Saved {
+            position: self.moment(),
+            moments: self.history.moments(),
+            requests: self.requests.sent.len(),
+            edits: self.edits + self.editor_revision,
+        }
     }
 
     /// The choices about the page as they are kept.

@@ -127,3 +127,19 @@ fn tell(state: &mut State) {
     let text = if text.is_empty() { words.say("announce.nothing", &[]) } else { text.join("; ") };
     state.announcement = Text::new("announce.moment").with("tick", tick).with("text", text);
 }
+
+/// Goes on to a tick, or back to its end, for an address that names one.
+pub fn run_to(state: &mut State, tick: i64) {
+    let is_past = |at: usize| state.history.current().moments[at].cluster.visible_tick() > tick;
+    if let Some(later) = (0..state.history.moments()).find(|at| is_past(*at)) {
+        state.history.seek(later.saturating_sub(1));
+        return;
+    }
+    state.history.seek(usize::MAX);
+    for _ in 0..QUIET_TICKS_LIMIT {
+        if state.history.cluster().visible_tick() >= tick {
+            return;
+        }
+        state.history.perform(Command::Tick);
+    }
+}

@@ -5,12 +5,14 @@ use super::layout::{InspectorTab, ScreenTab};
 use super::message::Message;
 use super::requests::{REQUESTS_LIMIT, Sent};
 use super::session::{FILES_LIMIT, File};
+use super::sharing;
 use super::state::{Run, State};
 use super::time;
 use super::view_model::ObjectReference;
 use crate::cluster::command::Command;
 use crate::cluster::fact::FactId;
 use crate::i18n::Text;
+use crate::share::{ShareError, Shared};
 
 /// Carry out `message` in the state; what concerns the outside comes back as effects.
 pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
@@ -69,6 +71,7 @@ pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
         Message::FileClosed(at) => close_file(state, at),
         Message::FileEdited(text) => {
             state.file_mut().text = text;
+            state.edits += 1;
         }
         Message::DifferenceToggled => state.has_difference = !state.has_difference,
 
@@ -110,10 +113,37 @@ pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
             state.is_copied = is_copied;
             state.announcement = Text::new(if is_copied { "announce.copied" } else { "announce.not_copied" });
         }
+        Message::ExportAsked => {
+            let name = "kubestep.json".to_string();
+            return vec![Effect::Download { name, text: sharing::shared_of(state).to_text() }];
+        }
+        Message::FileImported(text) => match Shared::from_text(&text) {
+            Ok(shared) => sharing::take_over(state, &shared),
+            Err(refusal) => state.announcement = refused(state, &refusal),
+        },
+        Message::LinkFollowed(link) if crate::share::link::is_link(&link) => {
+            if let Err(refusal) = sharing::follow(state, &link) {
+                state.announcement = refused(state, &refusal);
+            }
+        }
+        Message::ResetAsked => {
+            sharing::reset(state);
+            return vec![Effect::Forget];
+        }
         Message::SaveFailed => state.announcement = Text::new("announce.not_saved"),
         _ => {}
     }
-    timers(state)
+    let mut effects = timers(state);
+    if state.embed.is_none() && state.run.is_none() && state.saved != state.to_save() {
+        state.saved = state.to_save();
+        effects.push(Effect::Save(sharing::shared_of(state).to_text()));
+    }
+    effects
+}
+
+/// Why a link or a file was not taken, in the language on screen.
+pub fn refused(state: &State, refusal: &ShareError) -> Text {
+    Text::new("announce.text").with("text", refusal.sentence(state.language))
 }
 
 /// The timer that Play or a long run needs next.

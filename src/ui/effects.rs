@@ -77,12 +77,6 @@ pub fn carry_out(effect: Effect, dispatch: &Callback<Message>) {
                 }
             }
         }
-        Effect::ShowLink(link) => {
-            if let Ok(history) = gloo::utils::window().history() {
-                // In a sandbox the address cannot be changed; the link is in the sheet all the same.
-                history.replace_state_with_url(&JsValue::NULL, "", Some(&link)).ok();
-            }
-        }
         Effect::Focus(id) => {
             let element = gloo::utils::document().get_element_by_id(id);
             if let Some(element) = element.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {

@@ -140,7 +140,7 @@ pub fn road_view(
         }
     }
     let here =
-        stages.iter().position(|stage| stage.marks.tone() != Mark::Done && stage.id != StageId::Stored);
+        stages.iter().position(|stage| stage.marks.tone() != Mark::Done && (stage.id != StageId::Stored || stage.marks.exists != Mark::Done));
     if let Some(stage) = here.and_then(|at| stages.get_mut(at)) {
         stage.is_here = true;
     }
