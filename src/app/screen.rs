@@ -3,8 +3,10 @@
 use std::rc::Rc;
 
 use super::layout::{Dialog, InspectorTab, ScreenTab, Theme};
+use super::requests::Requests;
 use super::sharing::share_view;
 use super::state::State;
+use super::view_model::ObjectReference;
 use super::view_model::editor::{EditorView, editor_view};
 use super::view_model::lesson::LessonView;
 use super::view_model::map::{ClusterMap, MapContext, map_view};
@@ -19,7 +21,7 @@ use super::view_model::trace::TraceView;
 use super::view_model::transport::{Transport, transport_view};
 use super::view_model::why::{Why, why_view};
 use crate::cluster::fact::FactId;
-use crate::i18n::catalogue;
+use crate::i18n::{Language, catalogue};
 
 /// Everything on screen.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -50,8 +52,8 @@ pub struct Screen {
     pub share: Rc<ShareView>,
     /// What happened last, in a sentence.
     pub announcement: String,
-    /// The language, so that a change of it draws everything.
-    pub language: crate::i18n::Language,
+    /// What the views of the cluster were drawn from.
+    basis: Basis,
     /// Dark or light.
     pub theme: Theme,
     /// The sheet that is open.
@@ -71,12 +73,29 @@ pub struct Screen {
 impl Screen {
     /// The screen of a state.
     pub fn of(state: &State) -> Screen {
+        let mut screen = Screen::default();
+        screen.draw_cluster(state);
+        screen.draw_desk(state);
+        screen
+    }
+
+    /// The screen of a later state; what cannot have changed is kept.
+    pub fn after(&self, state: &State) -> Screen {
+        let mut screen = self.clone();
+        if Basis::of(state) != self.basis {
+            screen.draw_cluster(state);
+        }
+        screen.draw_desk(state);
+        screen
+    }
+
+    /// Everything that is read off the cluster and its history.
+    fn draw_cluster(&mut self, state: &State) {
         let words = catalogue(state.language);
         let history = &state.history;
         let (_, at) = history.position();
         let before = at.checked_sub(1).and_then(|at| history.current().moments.get(at));
         let road_context = RoadContext { last_request: None, subject: state.subject.as_ref() };
-        let road = road_view(words, history.cluster(), before.map(|moment| &*moment.cluster), &road_context);
         let map_context =
             MapContext { selected: state.selected.as_ref(), request_url: &state.requests.url, path: None };
         let fact = state.fact.or_else(|| newest_fact(state));
@@ -86,38 +105,67 @@ impl Screen {
             traffic: &[],
             is_list: state.is_timeline_list,
         };
-        Screen {
-            transport: Rc::new(transport_view(history, state.speed, state.is_playing || state.run.is_some())),
-            road: Rc::new(road),
-            editor: Rc::new(editor_view(state)),
-            terminal: Rc::new(terminal_view(state)),
-            map: Rc::new(map_view(words, history, &map_context)),
-            why: fact.and_then(|fact| why_view(words, history, fact)).map(Rc::new),
-            object: state
-                .selected
-                .as_ref()
-                .and_then(|object| object_view(words, history, object))
-                .map(Rc::new),
-            scheduling: Rc::new(scheduling_view(words, history, state.attempt, state.selected.as_ref())),
-            trace: Rc::default(),
-            lesson: Rc::default(),
-            timeline: Rc::new(timeline_view(words, history, &timeline_context)),
-            share: if state.dialog == Some(Dialog::Share) || state.embed.is_some() { Rc::new(share_view(state)) } else { Rc::default() },
-            announcement: state.announcement.render(words),
-            language: state.language,
-            theme: state.theme,
-            dialog: state.dialog,
-            open_stage: state.open_stage,
-            inspector_tab: state.inspector_tab,
-            screen_tab: state.screen_tab,
-            is_timeline_list: state.is_timeline_list,
-            has_keys: state.has_keys,
-        }
+        let road = road_view(words, history.cluster(), before.map(|moment| &*moment.cluster), &road_context);
+        self.road = Rc::new(road);
+        self.map = Rc::new(map_view(words, history, &map_context));
+        self.why = fact.and_then(|fact| why_view(words, history, fact)).map(Rc::new);
+        self.object =
+            state.selected.as_ref().and_then(|object| object_view(words, history, object)).map(Rc::new);
+        self.scheduling = Rc::new(scheduling_view(words, history, state.attempt, state.selected.as_ref()));
+        self.timeline = Rc::new(timeline_view(words, history, &timeline_context));
+        self.basis = Basis::of(state);
     }
 
-    /// The screen of a later state; what stayed the same is kept.
-    pub fn after(&self, state: &State) -> Screen {
-        Screen::of(state)
+    /// Everything else.
+    fn draw_desk(&mut self, state: &State) {
+        let is_running = state.is_playing || state.run.is_some();
+        let is_shared = state.dialog == Some(Dialog::Share) || state.embed.is_some();
+        self.transport = Rc::new(transport_view(&state.history, state.speed, is_running));
+        self.editor = Rc::new(editor_view(state));
+        self.terminal = Rc::new(terminal_view(state));
+        self.share = if is_shared { Rc::new(share_view(state)) } else { Rc::default() };
+        self.announcement = state.announcement.render(catalogue(state.language));
+        self.theme = state.theme;
+        self.dialog = state.dialog;
+        self.open_stage = state.open_stage;
+        self.inspector_tab = state.inspector_tab;
+        self.screen_tab = state.screen_tab;
+        self.is_timeline_list = state.is_timeline_list;
+        self.has_keys = state.has_keys;
+    }
+}
+
+/// What the views of the cluster depend on: while it is the same, so are they.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Basis {
+    language: Language,
+    position: (usize, usize),
+    moments: usize,
+    branches: usize,
+    subject: Option<ObjectReference>,
+    selected: Option<ObjectReference>,
+    fact: Option<FactId>,
+    attempt: Option<FactId>,
+    requests: Requests,
+    is_timeline_list: bool,
+    session: usize,
+}
+
+impl Basis {
+    fn of(state: &State) -> Basis {
+        Basis {
+            language: state.language,
+            position: state.moment(),
+            moments: state.history.moments(),
+            branches: state.history.branches().len(),
+            subject: state.subject.clone(),
+            selected: state.selected.clone(),
+            fact: state.fact,
+            attempt: state.attempt,
+            requests: state.requests.clone(),
+            is_timeline_list: state.is_timeline_list,
+            session: state.sessions,
+        }
     }
 }
 

@@ -27,7 +27,8 @@ pub fn shared_of(state: &State) -> Shared {
     }
     let (branch, _) = state.moment();
     let sent = state.requests.sent.iter().filter(|sent| sent.branch == branch);
-    let lines: Vec<String> = sent.map(|sent| [&sent.moment.to_string(), " ", sent.url.as_str()].concat()).collect();
+    let lines: Vec<String> =
+        sent.map(|sent| [&sent.moment.to_string(), " ", sent.url.as_str()].concat()).collect();
     // The newest requests are the ones that somebody will look for.
     let newest = lines.len().saturating_sub(REQUESTS_KEPT);
     if !lines.is_empty() {
@@ -45,7 +46,11 @@ pub fn take_over(state: &mut State, shared: &Shared) {
     let mut fresh = State::new(shared.settings.clone());
     fresh.history = Replay::new(shared).finish();
     if !shared.files.is_empty() {
-        let files = shared.files.iter().map(|(name, text)| File { name: name.clone(), text: text.clone(), applied: String::new() });
+        let files = shared.files.iter().map(|(name, text)| File {
+            name: name.clone(),
+            text: text.clone(),
+            applied: String::new(),
+        });
         fresh.files = files.collect();
     }
     let laid = |name: &str| shared.layout.get(name).map(String::as_str);
@@ -61,7 +66,9 @@ pub fn take_over(state: &mut State, shared: &Shared) {
     if let Some(namespace) = laid("namespace") {
         fresh.shell.use_namespace(namespace);
     }
-    if let Some([kind, namespace, name]) = laid("selected").map(|selected| selected.splitn(3, '/').collect::<Vec<_>>()).as_deref() {
+    if let Some([kind, namespace, name]) =
+        laid("selected").map(|selected| selected.splitn(3, '/').collect::<Vec<_>>()).as_deref()
+    {
         fresh.selected = Some(ObjectReference::new(kind, namespace, name));
     }
     let moments = fresh.history.moments();
@@ -74,6 +81,7 @@ pub fn take_over(state: &mut State, shared: &Shared) {
     fresh.announcement = Text::new("announce.back").with("tick", fresh.history.cluster().visible_tick());
     keep_choices(state, &mut fresh);
     *state = fresh;
+    super::update::check_file(state);
 }
 
 /// Begins anew with the same seed.
@@ -93,6 +101,7 @@ fn keep_choices(from: &State, to: &mut State) {
     to.address = from.address.clone();
     to.is_timed = from.is_timed;
     to.editor_revision = from.editor_revision + 1;
+    to.sessions = from.sessions + 1;
     to.screen_tab = from.screen_tab;
 }
 
@@ -116,7 +125,12 @@ pub fn share_view(state: &State) -> ShareView {
         link: if is_short { link.clone() } else { String::new() },
         link_limit_bytes: LIMIT_BYTES,
         refusal: Text::new("share.too_long").render(crate::i18n::catalogue(state.language)),
-        embed: ["<iframe src=\"", &embed_address, "\" width=\"600\" height=\"400\" title=\"Kubestep\"></iframe>"].concat(),
+        embed: [
+            "<iframe src=\"",
+            &embed_address,
+            "\" width=\"600\" height=\"400\" title=\"Kubestep\"></iframe>",
+        ]
+        .concat(),
         open: link,
         is_copied: state.is_copied,
     }

@@ -76,6 +76,8 @@ pub struct State {
     pub shown_file: usize,
     /// Counts up when a text was replaced from outside the editor.
     pub editor_revision: usize,
+    /// Counts the sessions that were taken over or begun anew on this page.
+    pub sessions: usize,
     /// Counts the edits of files.
     pub edits: usize,
     /// What is wrong with the file on screen.
@@ -165,12 +167,18 @@ impl State {
             if let Err(refusal) = sharing::follow(&mut state, &opening.hash) {
                 state.announcement = super::update::refused(&state, &refusal);
             }
-        } else if let Some(shared) = opening.session.as_deref().filter(|_| state.embed.is_none()).and_then(|text| Shared::from_text(text).ok()) {
+        } else if let Some(shared) = opening
+            .session
+            .as_deref()
+            .filter(|_| state.embed.is_none())
+            .and_then(|text| Shared::from_text(text).ok())
+        {
             sharing::take_over(&mut state, &shared);
         }
         if let Some(tick) = opening.parameter("tick").and_then(|tick| tick.parse().ok()) {
             super::time::run_to(&mut state, tick);
         }
+        super::update::check_file(&mut state);
         state.saved = state.to_save();
         (state, vec![Effect::Dress { language, theme }])
     }
@@ -190,6 +198,7 @@ impl State {
             }],
             shown_file: 0,
             editor_revision: 0,
+            sessions: 0,
             edits: 0,
             problems: Vec::new(),
             has_difference: false,

@@ -1,5 +1,6 @@
 //! What a message does: state in, state and effects out, nothing else.
 
+use super::checking::problems_of;
 use super::effect::Effect;
 use super::layout::{InspectorTab, ScreenTab};
 use super::message::Message;
@@ -72,6 +73,7 @@ pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
         Message::FileEdited(text) => {
             state.file_mut().text = text;
             state.edits += 1;
+            check_file(state);
         }
         Message::DifferenceToggled => state.has_difference = !state.has_difference,
 
@@ -174,8 +176,15 @@ fn choose_object(state: &mut State, object: ObjectReference) {
 
 fn show_file(state: &mut State, at: usize) {
     state.shown_file = at.min(state.files.len() - 1);
+    check_file(state);
     state.has_difference = false;
     state.editor_revision += 1;
+}
+
+/// Looks through the file on screen.
+pub fn check_file(state: &mut State) {
+    let words = crate::i18n::catalogue(state.language);
+    state.problems = problems_of(words, state.history.cluster(), &state.file().text);
 }
 
 fn add_file(state: &mut State) {

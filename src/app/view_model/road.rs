@@ -139,8 +139,9 @@ pub fn road_view(
                 stage.title != earlier.title || stage.note != earlier.note || stage.marks != earlier.marks;
         }
     }
-    let here =
-        stages.iter().position(|stage| stage.marks.tone() != Mark::Done && (stage.id != StageId::Stored || stage.marks.exists != Mark::Done));
+    let here = stages.iter().position(|stage| {
+        stage.marks.tone() != Mark::Done && (stage.id != StageId::Stored || stage.marks.exists != Mark::Done)
+    });
     if let Some(stage) = here.and_then(|at| stages.get_mut(at)) {
         stage.is_here = true;
     }
