@@ -21,7 +21,7 @@ use crate::cluster::because::Because;
 use crate::cluster::component::{Outcome, View};
 use crate::cluster::fact::What;
 use crate::cluster::queue::WorkKey;
-use crate::cluster::store::Change;
+use crate::cluster::store::{Change, Store};
 use crate::cluster::world::World;
 
 /// The zone that the cluster answers for.
@@ -95,6 +95,20 @@ pub struct Resolution {
 }
 
 impl Memory {
+    /// The zone as it would be after a sync with that store.
+    pub fn of(store: &Store) -> Self {
+        let snapshots = store.list::<Service>().filter_map(|service| {
+            let key = service.key();
+            Snapshot::take(store, &key).map(|snapshot| (key, snapshot))
+        });
+        Self {
+            services: snapshots.collect(),
+            namespaces: store.list::<Namespace>().map(|namespace| namespace.meta.name.clone()).collect(),
+            revision: store.revision(),
+            stale_since_tick: None,
+        }
+    }
+
     /// The store's revision that the zone reflects; 0 before the first sync.
     pub fn revision(&self) -> u64 {
         self.revision
@@ -361,7 +375,6 @@ fn records_of(memory: &Memory, key: &ObjectKey) -> Answer {
 mod tests {
     use super::*;
     use crate::cluster::network::fixture::{endpoint, pod, service, slice, store, surroundings};
-    use crate::cluster::store::Store;
 
     fn at(name: &str, hostname: &str) -> Endpoint {
         let mut endpoint = endpoint(name, "node-1");

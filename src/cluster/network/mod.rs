@@ -9,6 +9,7 @@ pub mod ingress;
 pub mod programs;
 pub mod proxy;
 pub mod routes;
+pub mod trace;
 
 #[cfg(test)]
 mod fixture;
