@@ -14,6 +14,7 @@ pub mod machine;
 pub mod network;
 pub mod ownership;
 pub mod queue;
+pub mod request_path;
 pub mod rng;
 pub mod runtime;
 pub mod scheduler;

@@ -2,3 +2,4 @@
 
 pub mod history_host;
 pub mod host;
+pub mod trace_text;

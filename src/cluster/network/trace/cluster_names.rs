@@ -63,7 +63,9 @@ impl Journey<'_> {
         }
         let host = &self.request.url.host;
         let server = self.find_name_server(&mut hop, pod)?;
-        let Some(zone) = self.input.dns else { return self.no_name_server(hop, Because::new("trace.dns.not_running")) };
+        let Some(zone) = self.input.dns else {
+            return self.no_name_server(hop, Because::new("trace.dns.not_running"));
+        };
         let resolution = zone.resolve(self.input.world, &pod.meta.namespace, host);
         let last = resolution.attempts.len().saturating_sub(1);
         for (index, attempt) in resolution.attempts.iter().enumerate() {
@@ -80,7 +82,10 @@ impl Journey<'_> {
         if let Some(snapshot) = zone.service_at(name) {
             hop.evidence.push(Evidence::new(&snapshot.key(), "spec.clusterIP"));
         }
-        hop.finding = Because::new("trace.dns.answered").with("name", name).with("address", &address).with("server", server);
+        hop.finding = Because::new("trace.dns.answered")
+            .with("name", name)
+            .with("address", &address)
+            .with("server", server);
         self.push(hop);
         Ok(address)
     }
@@ -148,7 +153,10 @@ impl Journey<'_> {
                 Some(_) => Dropped::new(sees, Because::new("trace.dns.repair_server"), command),
             };
         }
-        if let Some(service) = self.service_meant(host).filter(|service| *service.meta.namespace == *namespace || host.contains('.')) {
+        if let Some(service) = self
+            .service_meant(host)
+            .filter(|service| *service.meta.namespace == *namespace || host.contains('.'))
+        {
             let repair = Because::new("trace.dns.repair_headless").with("service", &service.meta.name);
             let command = format!(
                 "kubectl -n {} get endpointslice -l kubernetes.io/service-name={}",
@@ -193,7 +201,9 @@ impl Journey<'_> {
 fn candidate_of(attempt: &Attempt, used: bool) -> Candidate {
     let reason = match (&attempt.answer, attempt.source) {
         (Answer::Records(records), _) if records.is_empty() => Because::new("trace.dns.no_data"),
-        (Answer::Records(records), Source::Zone) => Because::new("trace.dns.zone").with("address", records.join(", ")),
+        (Answer::Records(records), Source::Zone) => {
+            Because::new("trace.dns.zone").with("address", records.join(", "))
+        }
         (Answer::Records(records), Source::Outside) => {
             Because::new("trace.dns.outside").with("address", records.join(", "))
         }

@@ -14,7 +14,9 @@ use crate::cluster::network::ingress::{
     Configuration, Flags, NoUpstream, NotHandled, configuration_of, port_of, upstream,
 };
 use crate::cluster::network::programs::Program;
-use crate::cluster::network::routes::{BackendReference, Decision, Loss, Route, Winner, decide, host_matches};
+use crate::cluster::network::routes::{
+    BackendReference, Decision, Loss, Route, Winner, decide, host_matches,
+};
 
 /// How many endpoints nginx tries before it gives up (`proxy_next_upstream_tries`).
 const TRIES: usize = 3;
@@ -27,7 +29,8 @@ impl Journey<'_> {
             let declared = container.ports.iter().any(|port| port.container_port == target.port);
             (declared || matches!(target.port, 80 | 443)).then_some(())
         };
-        self.pod_at(&target.address).is_some_and(|pod| Program::IngressNginx.runs_in(pod) && listens(pod).is_some())
+        self.pod_at(&target.address)
+            .is_some_and(|pod| Program::IngressNginx.runs_in(pod) && listens(pod).is_some())
     }
 
     /// Through the controller's rules to an endpoint and its answer.
@@ -75,15 +78,19 @@ impl Journey<'_> {
         let (host, path) = (self.request.host_header().to_string(), self.request.url.path.clone());
         let question = Because::new("trace.rule.question").with("host", &host).with("path", &path);
         let mut hop = Hop::new(Stage::Rule, question);
-        hop.columns =
-            vec![Because::new("trace.column.host"), Because::new("trace.column.type"), Because::new("trace.column.ingress")];
+        hop.columns = vec![
+            Because::new("trace.column.host"),
+            Because::new("trace.column.type"),
+            Because::new("trace.column.ingress"),
+        ];
         let Decision { winner, losers } = decide(&configuration.ingresses, &host, &path);
         let flags = Flags::of(pod);
         if let Winner::Route(route) = &winner {
             let reason = Because::new("trace.rule.taken");
             hop.candidates.push(rule_candidate(route, Verdict::Used, reason));
         }
-        hop.candidates.extend(losers.iter().map(|(route, loss)| rule_candidate(route, Verdict::Lost, loss_text(loss))));
+        hop.candidates
+            .extend(losers.iter().map(|(route, loss)| rule_candidate(route, Verdict::Lost, loss_text(loss))));
         let absent = self.not_loaded(&flags, configuration);
         for (ingress, reason) in &absent {
             let routes = crate::cluster::network::routes::routes_of([ingress]);
@@ -128,14 +135,27 @@ impl Journey<'_> {
         let mut absent = Vec::new();
         for ingress in store.list::<Ingress>() {
             let reason = match flags.handle(store, ingress) {
-                Ok(()) if configuration.ingresses.iter().any(|loaded| loaded.spec == ingress.spec && loaded.key() == ingress.key()) => continue,
+                Ok(())
+                    if configuration
+                        .ingresses
+                        .iter()
+                        .any(|loaded| loaded.spec == ingress.spec && loaded.key() == ingress.key()) =>
+                {
+                    continue;
+                }
                 Ok(()) => Because::new("trace.loss.not_loaded"),
                 Err(NotHandled::NoClass) => Because::new("trace.loss.no_class"),
-                Err(NotHandled::ClassMissing(class)) => Because::new("trace.loss.class_missing").with("class", class),
-                Err(NotHandled::OtherController { class, controller }) => Because::new("trace.loss.other_controller")
-                    .with("class", class)
-                    .with("controller", controller),
-                Err(NotHandled::OtherAnnotation(class)) => Because::new("trace.loss.other_annotation").with("class", class),
+                Err(NotHandled::ClassMissing(class)) => {
+                    Because::new("trace.loss.class_missing").with("class", class)
+                }
+                Err(NotHandled::OtherController { class, controller }) => {
+                    Because::new("trace.loss.other_controller")
+                        .with("class", class)
+                        .with("controller", controller)
+                }
+                Err(NotHandled::OtherAnnotation(class)) => {
+                    Because::new("trace.loss.other_annotation").with("class", class)
+                }
             };
             absent.push((ingress.clone(), reason));
         }
@@ -207,7 +227,10 @@ impl Journey<'_> {
                     .with("service", &key.name)
                     .with("others", others.join(", ")),
             };
-            return self.drop_at(hop, Dropped::new(sees, repair, format!("kubectl -n {} get service", key.namespace)));
+            return self.drop_at(
+                hop,
+                Dropped::new(sees, repair, format!("kubectl -n {} get service", key.namespace)),
+            );
         };
         hop.evidence.push(Evidence::new(key, "spec.ports"));
         let fresh = upstream(stored.as_ref(), backend);
@@ -215,7 +238,8 @@ impl Journey<'_> {
         if service.spec.service_type == "ExternalName" && result.is_ok() {
             hop.finding = Because::new("trace.service.external").with("name", &service.spec.external_name);
             if input.world.resolve(&service.spec.external_name).is_none() {
-                let repair = Because::new("trace.service.repair_external").with("name", &service.spec.external_name);
+                let repair =
+                    Because::new("trace.service.repair_external").with("name", &service.spec.external_name);
                 return self.drop_at(hop, Dropped::new(Sees::Status(502), repair, get));
             }
             return self.cannot_tell(hop);

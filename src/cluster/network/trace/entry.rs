@@ -24,9 +24,8 @@ impl Journey<'_> {
     /// From outside to an endpoint of the Service that has the address.
     pub(super) fn enter(&mut self, socket: &Target) -> Result<Target, Outcome> {
         let input = self.input;
-        let question = Because::new("trace.entry.question")
-            .with("address", &socket.address)
-            .with("port", socket.port);
+        let question =
+            Because::new("trace.entry.question").with("address", &socket.address).with("port", socket.port);
         let mut hop = Hop::new(Stage::Entry, question);
         hop.leaves_out.push(Because::new("trace.leaves.entry"));
         if let Some(node) = node_with(input, &socket.address) {
@@ -38,8 +37,9 @@ impl Journey<'_> {
             Some((service, _)) => {
                 hop.evidence.push(Evidence::new(&service, "spec.clusterIP"));
                 let name = named(&service);
-                hop.finding =
-                    Because::new("trace.entry.cluster_only").with("address", &socket.address).with("service", name);
+                hop.finding = Because::new("trace.entry.cluster_only")
+                    .with("address", &socket.address)
+                    .with("service", name);
                 let command = format!("kubectl -n {} get service {}", service.namespace, service.name);
                 let repair = Because::new("trace.entry.repair_expose");
                 return self.drop_at(hop, Dropped::new(Sees::TimedOut, repair, command));
@@ -47,7 +47,8 @@ impl Journey<'_> {
             None if self.pod_at(&socket.address).is_some() => {
                 hop.finding = Because::new("trace.entry.pod_only").with("address", &socket.address);
                 let repair = Because::new("trace.entry.repair_expose");
-                return self.drop_at(hop, Dropped::new(Sees::TimedOut, repair, "kubectl get pods -A -o wide"));
+                return self
+                    .drop_at(hop, Dropped::new(Sees::TimedOut, repair, "kubectl get pods -A -o wide"));
             }
             None => {
                 hop.finding = Because::new("trace.entry.nobody").with("address", &socket.address);
@@ -55,7 +56,11 @@ impl Journey<'_> {
                 return self.drop_at(hop, Dropped::new(Sees::TimedOut, repair, "kubectl get service -A"));
             }
         };
-        let field = if kind == AddressKind::LoadBalancer { "status.loadBalancer.ingress" } else { "spec.externalIPs" };
+        let field = if kind == AddressKind::LoadBalancer {
+            "status.loadBalancer.ingress"
+        } else {
+            "spec.externalIPs"
+        };
         hop.evidence.push(Evidence::new(&service, field));
         let nodes = ready_nodes(input);
         let Some(node) = nodes.get(self.turn(nodes.len(), false)).cloned() else {
@@ -63,8 +68,12 @@ impl Journey<'_> {
             let repair = Because::new("trace.entry.repair_node");
             return self.drop_at(hop, Dropped::new(Sees::TimedOut, repair, "kubectl get nodes"));
         };
-        let Some((programmed, _)) = input.proxies.get(&node).and_then(|table| table.by_address(&socket.address)) else {
-            hop.finding = Because::new("trace.entry.not_programmed").with("node", &node).with("service", named(&service));
+        let Some((programmed, _)) =
+            input.proxies.get(&node).and_then(|table| table.by_address(&socket.address))
+        else {
+            hop.finding = Because::new("trace.entry.not_programmed")
+                .with("node", &node)
+                .with("service", named(&service));
             let dropped = lagging_proxy(input, &node, Sees::TimedOut);
             return self.drop_at(hop, dropped);
         };
@@ -72,14 +81,14 @@ impl Journey<'_> {
         let snapshot = programmed.snapshot.clone();
         let Some(port) = snapshot.port(socket.port, "TCP").cloned() else {
             hop.finding = no_such_port(&snapshot.service, socket.port);
-            let repair = Because::new("trace.service.repair_port").with("ports", ports_text(&snapshot.service));
+            let repair =
+                Because::new("trace.service.repair_port").with("ports", ports_text(&snapshot.service));
             let command = format!("kubectl -n {} get service {}", service.namespace, service.name);
             return self.drop_at(hop, Dropped::new(Sees::Refused, repair, command));
         };
         let node = if snapshot.service.spec.external_traffic_policy == "Local" {
-            let has_local = |node: &&Name| {
-                matches!(snapshot.choose(&port, node, "", Entry::External), Choice::Any(_))
-            };
+            let has_local =
+                |node: &&Name| matches!(snapshot.choose(&port, node, "", Entry::External), Choice::Any(_));
             let local: Vec<&Name> = nodes.iter().filter(has_local).collect();
             local.get(self.turn(local.len(), false)).map_or(node.clone(), |node| (*node).clone())
         } else {
@@ -121,7 +130,8 @@ impl Journey<'_> {
             pod.ip == socket.address && pod.listener(socket.port, input.now).is_some()
         };
         if on_node.into_iter().any(|pod| listens(&pod)) {
-            hop.finding = Because::new("trace.entry.host_network").with("node", node).with("port", socket.port);
+            hop.finding =
+                Because::new("trace.entry.host_network").with("node", node).with("port", socket.port);
             self.push(hop);
             return Ok(socket.clone());
         }
@@ -136,7 +146,9 @@ impl Journey<'_> {
         let question = |service: &ObjectKey| {
             Because::new("trace.service.question").with("service", named(service)).with("port", socket.port)
         };
-        if let Some((programmed, _)) = input.proxies.get(node).and_then(|table| table.by_address(&socket.address)) {
+        if let Some((programmed, _)) =
+            input.proxies.get(node).and_then(|table| table.by_address(&socket.address))
+        {
             let snapshot = programmed.snapshot.clone();
             let key = snapshot.key();
             let mut hop = Hop::new(Stage::Service, question(&key));
@@ -145,7 +157,8 @@ impl Journey<'_> {
             hop.leaves_out.push(Because::new("trace.leaves.policy"));
             let Some(port) = snapshot.port(socket.port, "TCP").cloned() else {
                 hop.finding = no_such_port(&snapshot.service, socket.port);
-                let repair = Because::new("trace.service.repair_port").with("ports", ports_text(&snapshot.service));
+                let repair =
+                    Because::new("trace.service.repair_port").with("ports", ports_text(&snapshot.service));
                 let command = format!("kubectl -n {} get service {}", key.namespace, key.name);
                 return self.drop_at(hop, Dropped::new(Sees::TimedOut, repair, command));
             };
@@ -160,9 +173,8 @@ impl Journey<'_> {
         if self.pod_at(&socket.address).is_some() && node_with(input, &socket.address).is_none() {
             return Ok(socket.clone());
         }
-        let question_of_entry = Because::new("trace.entry.question")
-            .with("address", &socket.address)
-            .with("port", socket.port);
+        let question_of_entry =
+            Because::new("trace.entry.question").with("address", &socket.address).with("port", socket.port);
         if let Some(to) = node_with(input, &socket.address) {
             return self.enter_node(Hop::new(Stage::Entry, question_of_entry), &to, socket);
         }
@@ -170,8 +182,9 @@ impl Journey<'_> {
         if let Some(service) = stored {
             let mut hop = Hop::new(Stage::Service, question(&service.key()));
             hop.subject = format!("{}:{}", service.meta.name, socket.port);
-            hop.finding =
-                Because::new("trace.entry.not_programmed").with("node", node).with("service", named(&service.key()));
+            hop.finding = Because::new("trace.entry.not_programmed")
+                .with("node", node)
+                .with("service", named(&service.key()));
             let dropped = lagging_proxy(input, node, Sees::TimedOut);
             return self.drop_at(hop, dropped);
         }
@@ -179,7 +192,8 @@ impl Journey<'_> {
         if socket.address.starts_with("10.") {
             hop.finding = Because::new("trace.entry.nobody").with("address", &socket.address);
             let repair = Because::new("trace.entry.repair_nobody");
-            return self.drop_at(hop, Dropped::new(Sees::TimedOut, repair, "kubectl get service,pods -A -o wide"));
+            return self
+                .drop_at(hop, Dropped::new(Sees::TimedOut, repair, "kubectl get service,pods -A -o wide"));
         }
         hop.finding = Because::new("trace.entry.outside").with("address", &socket.address);
         self.cannot_tell(hop)
@@ -303,7 +317,9 @@ pub(super) fn missing_endpoint(
         ),
         Lack::NotListed => Dropped::soon(sees, 2, Because::new("trace.repair.not_listed"), slices),
         Lack::NotLoaded => match loader {
-            Loader::Controller => Dropped::soon(sees, 1, Because::new("trace.repair.controller_loads"), slices),
+            Loader::Controller => {
+                Dropped::soon(sees, 1, Because::new("trace.repair.controller_loads"), slices)
+            }
             Loader::Proxy(node) => lagging_proxy(input, node, sees),
         },
     }

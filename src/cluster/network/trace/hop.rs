@@ -262,13 +262,18 @@ impl Outcome {
     pub fn failed(sees: Sees, stage: Stage, url: &Url) -> Self {
         let body = match sees {
             Sees::Status(code) => nginx_page(code),
-            Sees::NoSuchName | Sees::NoNameServer => format!("curl: (6) Could not resolve host: {}", url.host),
+            Sees::NoSuchName | Sees::NoNameServer => {
+                format!("curl: (6) Could not resolve host: {}", url.host)
+            }
             Sees::Refused => format!(
                 "curl: (7) Failed to connect to {} port {} after 0 ms: Could not connect to server",
                 url.host, url.port
             ),
             Sees::TimedOut => {
-                format!("curl: (28) Failed to connect to {} port {}: Connection timed out", url.host, url.port)
+                format!(
+                    "curl: (28) Failed to connect to {} port {}: Connection timed out",
+                    url.host, url.port
+                )
             }
             Sees::EmptyReply => "curl: (52) Empty reply from server".to_string(),
             Sees::NothingSent | Sees::NotVerifiable => String::new(),

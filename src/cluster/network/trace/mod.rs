@@ -95,7 +95,13 @@ impl TraceRequest {
     /// # Errors
     /// When the URL cannot be read.
     pub fn get(url: &str, number: u64) -> Result<Self, Because> {
-        Ok(Self { from: Client::Outside, method: "GET".to_string(), url: Url::parse(url)?, host: None, number })
+        Ok(Self {
+            from: Client::Outside,
+            method: "GET".to_string(),
+            url: Url::parse(url)?,
+            host: None,
+            number,
+        })
     }
 
     /// The same request from a Pod.
@@ -260,9 +266,13 @@ impl Journey<'_> {
         let turn = match (&self.request.from, sticky) {
             (_, false) => self.request.number,
             (Client::Outside, true) => 0,
-            (Client::Pod(key), true) => key.name.bytes().fold(7, |hash: u64, b| hash * 31 % 65_521 + u64::from(b)),
+            (Client::Pod(key), true) => {
+                key.name.bytes().fold(7, |hash: u64, b| hash * 31 % 65_521 + u64::from(b))
+            }
         };
         usize::try_from(turn % count).unwrap_or(0)
     }
 }
 
+#[cfg(test)]
+mod tests;

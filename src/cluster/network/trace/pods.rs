@@ -66,7 +66,8 @@ pub(super) fn look(
     let (listed, used) = (backends(stored.as_ref()), backends(loaded));
     let has = |backends: &[Backend], pod: &ObjectKey| backends.iter().any(|b| b.pod.as_ref() == Some(pod));
     let selector = &service.spec.selector;
-    let matches = |pod: &Pod| !selector.is_empty() && selector.iter().all(|(k, v)| pod.meta.labels.get(k) == Some(v));
+    let matches =
+        |pod: &Pod| !selector.is_empty() && selector.iter().all(|(k, v)| pod.meta.labels.get(k) == Some(v));
     let all: Vec<&Pod> = input.store.list_in::<Pod>(&key.namespace).map(|pod| &**pod).collect();
     let matching: Vec<&Pod> = all.iter().copied().filter(|pod| matches(pod)).collect();
     let shown = if matching.is_empty() { &all } else { &matching };
@@ -197,7 +198,12 @@ fn readiness(pod: &Pod) -> Result<Timestamp, Because> {
     Err(if has_probe { Because::new("trace.unready.probe") } else { Because::new("trace.unready.starting") })
 }
 
-fn lack_of(service: &Service, no_pods: bool, standings: &[(String, Standing)], port: Option<&ServicePort>) -> Lack {
+fn lack_of(
+    service: &Service,
+    no_pods: bool,
+    standings: &[(String, Standing)],
+    port: Option<&ServicePort>,
+) -> Lack {
     let mut matching = standings.iter().filter(|(_, standing)| standing.matches).peekable();
     if service.spec.selector.is_empty() {
         return Lack::NoSelector;
@@ -205,7 +211,8 @@ fn lack_of(service: &Service, no_pods: bool, standings: &[(String, Standing)], p
     let Some((first, standing)) = matching.peek() else {
         return if no_pods { Lack::NoPods } else { Lack::NoMatch };
     };
-    let first_unready = standing.ready.as_ref().err().map(|reason| Lack::NoneReady(first.clone(), reason.clone()));
+    let first_unready =
+        standing.ready.as_ref().err().map(|reason| Lack::NoneReady(first.clone(), reason.clone()));
     let ready: Vec<&Standing> = matching.map(|(_, standing)| standing).filter(|s| s.ready.is_ok()).collect();
     if ready.is_empty() {
         return first_unready.unwrap_or(Lack::NotListed);

@@ -38,7 +38,8 @@ impl Journey<'_> {
     }
 
     fn meet(&mut self, targets: &[Target], by_proxy: bool) -> Result<Outcome, Outcome> {
-        let question = Because::new("trace.pod.question").with("socket", targets.first().map(target_text).unwrap_or_default());
+        let question = Because::new("trace.pod.question")
+            .with("socket", targets.first().map(target_text).unwrap_or_default());
         let mut pod_hop = Hop::new(Stage::Pod, question);
         let mut last: Option<(Met, &Target)> = None;
         for target in targets {
@@ -51,7 +52,13 @@ impl Journey<'_> {
                 Met::Nobody => (None, Verdict::Lost, Because::new("trace.pod.nobody")),
             };
             let ended = verdict == Verdict::Used;
-            pod_hop.candidates.push(Candidate { name: target_text(target), object, cells: Vec::new(), verdict, reason });
+            pod_hop.candidates.push(Candidate {
+                name: target_text(target),
+                object,
+                cells: Vec::new(),
+                verdict,
+                reason,
+            });
             last = Some((met, target));
             if ended {
                 break;
@@ -74,26 +81,42 @@ impl Journey<'_> {
         };
         let node = self.node_of(&target.address).map(|(node, _)| node.to_string()).unwrap_or_default();
         pod_hop.subject = pod.name.to_string();
-        pod_hop.finding =
-            Because::new("trace.pod.is").with("socket", target_text(target)).with("pod", &pod.name).with("node", node);
+        pod_hop.finding = Because::new("trace.pod.is")
+            .with("socket", target_text(target))
+            .with("pod", &pod.name)
+            .with("node", node);
         pod_hop.evidence.push(Evidence::new(&pod, "status.podIP"));
         pod_hop.leaves_out.push(Because::new("trace.leaves.policy"));
         self.push(pod_hop);
         self.process_hop(met, target, &pod, by_proxy)
     }
 
-    fn process_hop(&mut self, met: Met, target: &Target, pod: &ObjectKey, by_proxy: bool) -> Result<Outcome, Outcome> {
-        let question = Because::new("trace.process.question").with("pod", &pod.name).with("port", target.port);
+    fn process_hop(
+        &mut self,
+        met: Met,
+        target: &Target,
+        pod: &ObjectKey,
+        by_proxy: bool,
+    ) -> Result<Outcome, Outcome> {
+        let question =
+            Because::new("trace.process.question").with("pod", &pod.name).with("port", target.port);
         let mut hop = Hop::new(Stage::Process, question);
         hop.leaves_out.push(Because::new("trace.leaves.load"));
         let logs = format!("kubectl -n {} logs {}", pod.namespace, pod.name);
         match met {
             Met::Answered(pod, container, answer) => {
                 hop.subject.clone_from(&container);
-                hop.finding = Because::new("trace.process.answers").with("container", &container).with("status", answer.status);
+                hop.finding = Because::new("trace.process.answers")
+                    .with("container", &container)
+                    .with("status", answer.status);
                 self.push(hop);
                 let body = answer.body;
-                Ok(Outcome { sees: Sees::Status(answer.status), failed_at: None, answered_by: Some(pod), body })
+                Ok(Outcome {
+                    sees: Sees::Status(answer.status),
+                    failed_at: None,
+                    answered_by: Some(pod),
+                    body,
+                })
             }
             Met::NotHttp(_, container) => {
                 hop.finding = Because::new("trace.process.not_http").with("container", container);
@@ -113,12 +136,16 @@ impl Journey<'_> {
     fn refused(&self, hop: &mut Hop, target: &Target, pod: &ObjectKey, sees: Sees) -> Dropped {
         let now = self.input.now;
         let running = self.node_of(&target.address).map(|(_, pod)| pod);
-        let processes = running.into_iter().flat_map(|pod| &pod.containers).map(|container| &container.process);
-        let soon = processes.clone().find_map(|process| process.listens_from(target.port).filter(|from| *from > now));
+        let processes =
+            running.into_iter().flat_map(|pod| &pod.containers).map(|container| &container.process);
+        let soon = processes
+            .clone()
+            .find_map(|process| process.listens_from(target.port).filter(|from| *from > now));
         let describe = format!("kubectl -n {} describe pod {}", pod.namespace, pod.name);
         if let Some(from) = soon {
             let seconds = from.seconds_since(now);
-            hop.finding = Because::new("trace.process.starting").with("port", target.port).with("seconds", seconds);
+            hop.finding =
+                Because::new("trace.process.starting").with("port", target.port).with("seconds", seconds);
             let ticks = u32::try_from(seconds).unwrap_or(u32::MAX);
             return Dropped::soon(sees, ticks, Because::new("trace.process.repair_starting"), describe);
         }
@@ -133,15 +160,21 @@ impl Journey<'_> {
         if processes.clone().all(|process| !process.is_running()) {
             hop.finding = Because::new("trace.process.ended").with("pod", &pod.name);
             let repair = Because::new("trace.process.repair_ended");
-            return Dropped::new(sees, repair, format!("kubectl -n {} logs --previous {}", pod.namespace, pod.name));
+            return Dropped::new(
+                sees,
+                repair,
+                format!("kubectl -n {} logs --previous {}", pod.namespace, pod.name),
+            );
         }
         let list = ports.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
         if ports.is_empty() {
             hop.finding = Because::new("trace.process.listens_nowhere").with("pod", &pod.name);
             return Dropped::new(sees, Because::new("trace.process.repair_nowhere"), describe);
         }
-        hop.finding =
-            Because::new("trace.process.refused").with("pod", &pod.name).with("port", target.port).with("ports", &list);
+        hop.finding = Because::new("trace.process.refused")
+            .with("pod", &pod.name)
+            .with("port", target.port)
+            .with("ports", &list);
         let service = self.service_of_hops();
         let command = match &service {
             Some(key) => format!("kubectl -n {} get service {} -o yaml", key.namespace, key.name),
@@ -172,7 +205,9 @@ impl Journey<'_> {
                 Reply::Answered { container, answer } if answer.status == 0 => {
                     return Met::NotHttp((*key).clone(), container);
                 }
-                Reply::Answered { container, answer } => return Met::Answered((*key).clone(), container, answer),
+                Reply::Answered { container, answer } => {
+                    return Met::Answered((*key).clone(), container, answer);
+                }
                 Reply::Refused => {}
             }
         }

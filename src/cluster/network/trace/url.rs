@@ -93,7 +93,11 @@ mod tests {
             ("api:8080/x", "http://api:8080/x", 8080, "/x"),
         ] {
             let url = Url::parse(text).unwrap();
-            assert_eq!((url.to_string().as_str(), url.port, url.path.as_str()), (shown, port, path), "{text}");
+            assert_eq!(
+                (url.to_string().as_str(), url.port, url.path.as_str()),
+                (shown, port, path),
+                "{text}"
+            );
         }
         for (text, key) in [
             ("ftp://a/", "trace.url.scheme"),
