@@ -27,6 +27,22 @@ crate::record! {
     pub struct NamespaceStatus {
         /// `Active` or `Terminating`.
         phase: String = "phase",
+        /// What holds a deletion up.
+        conditions: Vec<NamespaceCondition> = "conditions",
+    }
+
+    /// `core/v1 NamespaceCondition`.
+    pub struct NamespaceCondition {
+        /// `NamespaceContentRemaining`, `NamespaceFinalizersRemaining`, …
+        condition_type: String = "type" always,
+        /// `True`, `False` or `Unknown`.
+        status: String = "status" always,
+        /// When its status changed last.
+        last_transition_time: Option<Timestamp> = "lastTransitionTime",
+        /// In one word.
+        reason: String = "reason",
+        /// For a person.
+        message: String = "message",
     }
 
     /// `core/v1 Node`.
