@@ -23,6 +23,11 @@ pub trait Host {
     /// The text of a file by name: a tab of the editor, or a file beside a script.
     fn file(&self, name: &str) -> Option<String>;
 
+    /// The names of the files there are, in order.
+    fn files(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The kinds that the server offers, all of them by default.
     fn kinds(&self) -> &'static [Kind] {
         Kind::ALL

@@ -1,5 +1,29 @@
 //! The words: kubectl and the small shell around it.
+//!
+//! [`run`] carries out one line as a terminal would. Most commands finish at once; those that wait (`rollout status`,
+//! `delete`, `get -w`) hand back a [`Waiting`] that is polled after every tick, so that nothing ever blocks, and that
+//! is simply dropped on Ctrl-C.
 
+pub mod commands;
+pub mod complete;
+pub mod duration;
+pub mod execution;
+pub mod failure;
+pub mod flags;
 pub mod history_host;
 pub mod host;
+pub mod jsonpath;
+pub mod parse;
+pub mod print;
+pub mod resources;
+pub mod session;
+pub mod shell;
+pub mod suggest;
 pub mod trace_text;
+
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use execution::{Execution, Output, Poll};
+pub use session::Session;
+pub use shell::{Waiting, run, run_with_input};

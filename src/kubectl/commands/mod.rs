@@ -1,0 +1,347 @@
+//! kubectl's verbs, one file each.
+//!
+//! A verb reads its [`Call`], asks the host, prints to the call's output, and either is done or hands back what it
+//! waits for.
+
+pub mod api_resources;
+pub mod apply;
+pub mod config;
+pub mod create;
+pub mod delete;
+pub mod describe;
+pub mod files;
+pub mod get;
+pub mod help;
+pub mod rollout;
+pub mod scale;
+pub mod set;
+pub mod version;
+
+use super::execution::Output;
+use super::failure::Failure;
+use super::host::Host;
+use super::parse::{Flag, Flags, Takes};
+use super::resources::Narrowing;
+use super::session::Session;
+
+/// One run of a verb.
+pub struct Call<'a> {
+    /// The terminal.
+    pub session: &'a mut Session,
+    /// The cluster and the files.
+    pub host: &'a mut dyn Host,
+    /// Standard input, if there is any.
+    pub input: Option<&'a str>,
+    /// `kubectl rollout status`.
+    pub path: String,
+    /// The flags.
+    pub flags: Flags,
+    /// The arguments.
+    pub args: Vec<String>,
+    /// What has been printed.
+    pub output: Output,
+}
+
+impl Call<'_> {
+    /// The namespace of the command: `-n`, or the context's.
+    pub fn namespace(&self) -> &str {
+        self.flags.text("namespace").filter(|text| !text.is_empty()).unwrap_or(&self.session.namespace)
+    }
+
+    /// What `-n`, `-A`, `-l` and `--field-selector` leave of a list.
+    pub fn narrowing(&self) -> Narrowing {
+        let text = |name| self.flags.text(name).filter(|text| !text.is_empty()).map(str::to_string);
+        Narrowing {
+            namespace: (!self.flags.on("all-namespaces")).then(|| self.namespace().to_string()),
+            labels: text("selector"),
+            fields: text("field-selector"),
+        }
+    }
+
+    /// Prints a line.
+    pub fn say(&mut self, line: impl AsRef<str>) {
+        self.output.stdout.push_str(line.as_ref());
+        self.output.stdout.push('\n');
+    }
+
+    /// Prints a line to standard error.
+    pub fn warn(&mut self, line: impl AsRef<str>) {
+        self.output.stderr.push_str(line.as_ref());
+        self.output.stderr.push('\n');
+    }
+
+    /// Prints the server's warnings.
+    pub fn pass_on(&mut self, warnings: &[String]) {
+        for warning in warnings {
+            self.warn(format!("Warning: {warning}"));
+        }
+    }
+
+    /// Reads `--dry-run`.
+    ///
+    /// # Errors
+    /// When its value is none of `none`, `client` and `server`.
+    pub fn dry_run(&mut self) -> Result<DryRun, Failure> {
+        match self.flags.text("dry-run") {
+            None | Some("none" | "false") => Ok(DryRun::No),
+            Some("client" | "true") => Ok(DryRun::Client),
+            Some("server") => Ok(DryRun::Server),
+            Some("unchanged") => {
+                self.warn(
+                    "W0000 helpers.go: --dry-run is deprecated and can be replaced with --dry-run=client.",
+                );
+                Ok(DryRun::Client)
+            }
+            Some(other) => Err(Failure::error(format!(
+                "Invalid dry-run value ({other}). Must be \"none\", \"server\", or \"client\"."
+            ))),
+        }
+    }
+}
+
+/// How far a command goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DryRun {
+    /// All the way.
+    No,
+    /// Nothing is sent.
+    Client,
+    /// The server does everything but store it.
+    Server,
+}
+
+impl DryRun {
+    /// What stands behind a message.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Self::No => "",
+            Self::Client => " (dry run)",
+            Self::Server => " (server dry run)",
+        }
+    }
+}
+
+/// What a verb that is not done waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pending {
+    /// Deleted objects that are still there.
+    Delete(delete::Gone),
+    /// A rollout that is not finished.
+    Rollout(rollout::status::Watching),
+    /// A watch that ends only by Ctrl-C or `--timeout`.
+    Watch(get::Watching),
+}
+
+impl Pending {
+    /// Looks again: prints what is new and says whether it is over, with the exit code.
+    pub fn poll(&mut self, host: &dyn Host) -> super::execution::Poll {
+        match self {
+            Self::Delete(gone) => gone.poll(host),
+            Self::Rollout(watching) => watching.poll(host),
+            Self::Watch(watching) => watching.poll(host),
+        }
+    }
+}
+
+/// What carries a verb out.
+pub type Action = fn(&mut Call) -> Result<Option<Pending>, Failure>;
+
+/// A verb, or a group of verbs.
+#[derive(Debug)]
+pub struct Command {
+    /// Its name.
+    pub name: &'static str,
+    /// What the list of commands says of it.
+    pub about: &'static str,
+    /// Other names.
+    pub aliases: &'static [&'static str],
+    /// Words that suggest it.
+    pub meant_by: &'static [&'static str],
+    /// Its own flags.
+    pub flags: &'static [&'static [Flag]],
+    /// Flags that must be given.
+    pub required: &'static [&'static str],
+    /// What it does.
+    pub run: Run,
+}
+
+/// What a command does.
+#[derive(Debug)]
+pub enum Run {
+    /// It acts.
+    Does(Action),
+    /// It has commands below it.
+    Group(&'static [Command]),
+    /// It acts, and has commands below it.
+    Either(Action, &'static [Command]),
+    /// It is not in this release.
+    Later,
+}
+
+impl Command {
+    /// Whether that is its name or one of its other names.
+    pub fn is_called(&self, word: &str) -> bool {
+        self.name == word || self.aliases.contains(&word)
+    }
+}
+
+const NOTHING: Command =
+    Command { name: "", about: "", aliases: &[], meant_by: &[], flags: &[], required: &[], run: Run::Later };
+
+const fn later(name: &'static str, about: &'static str) -> Command {
+    Command { name, about, ..NOTHING }
+}
+
+/// Every command, in the order of `kubectl help`.
+pub const ALL: &[Command] = &[
+    Command {
+        name: "create",
+        about: "Create a resource from a file or from stdin",
+        flags: create::FLAGS,
+        run: Run::Either(create::run, create::COMMANDS),
+        ..NOTHING
+    },
+    later(
+        "expose",
+        "Take a replication controller, service, deployment or pod and expose it as a new Kubernetes service",
+    ),
+    later("run", "Run a particular image on the cluster"),
+    Command {
+        name: "set",
+        about: "Set specific features on objects",
+        run: Run::Group(set::COMMANDS),
+        ..NOTHING
+    },
+    later("explain", "Get documentation for a resource"),
+    Command {
+        name: "get",
+        about: "Display one or many resources",
+        meant_by: &["list", "ps"],
+        flags: get::FLAGS,
+        run: Run::Does(get::run),
+        ..NOTHING
+    },
+    later("edit", "Edit a resource on the server"),
+    Command {
+        name: "delete",
+        about: "Delete resources by file names, stdin, resources and names, or by resources and label selector",
+        meant_by: &["rm"],
+        flags: delete::FLAGS,
+        run: Run::Does(delete::run),
+        ..NOTHING
+    },
+    Command {
+        name: "rollout",
+        about: "Manage the rollout of a resource",
+        run: Run::Group(rollout::COMMANDS),
+        ..NOTHING
+    },
+    Command {
+        name: "scale",
+        about: "Set a new size for a deployment, replica set, or replication controller",
+        flags: scale::FLAGS,
+        required: &["replicas"],
+        run: Run::Does(scale::run),
+        ..NOTHING
+    },
+    later("autoscale", "Auto-scale a deployment, replica set, stateful set, or replication controller"),
+    later("certificate", "Modify certificate resources"),
+    later("cluster-info", "Display cluster information"),
+    later("top", "Display resource (CPU/memory) usage"),
+    later("cordon", "Mark node as unschedulable"),
+    later("uncordon", "Mark node as schedulable"),
+    later("drain", "Drain node in preparation for maintenance"),
+    later("taint", "Update the taints on one or more nodes"),
+    Command {
+        name: "describe",
+        about: "Show details of a specific resource or group of resources",
+        flags: describe::FLAGS,
+        run: Run::Does(describe::run),
+        ..NOTHING
+    },
+    later("logs", "Print the logs for a container in a pod"),
+    later("attach", "Attach to a running container"),
+    later("exec", "Execute a command in a container"),
+    later("port-forward", "Forward one or more local ports to a pod"),
+    later("proxy", "Run a proxy to the Kubernetes API server"),
+    later("cp", "Copy files and directories to and from containers"),
+    later("auth", "Inspect authorization"),
+    later("debug", "Create debugging sessions for troubleshooting workloads and nodes"),
+    later("events", "List events"),
+    later("diff", "Diff the live version against a would-be applied version"),
+    Command {
+        name: "apply",
+        about: "Apply a configuration to a resource by file name or stdin",
+        flags: apply::FLAGS,
+        run: Run::Either(apply::run, apply::COMMANDS),
+        ..NOTHING
+    },
+    later("patch", "Update fields of a resource"),
+    later("replace", "Replace a resource by file name or stdin"),
+    later("wait", "Wait for a specific condition on one or many resources"),
+    later("kustomize", "Build a kustomization target from a directory or URL"),
+    later("label", "Update the labels on a resource"),
+    later("annotate", "Update the annotations on a resource"),
+    later(
+        "completion",
+        "Output shell completion code for the specified shell (bash, zsh, fish, or powershell)",
+    ),
+    Command {
+        name: "api-resources",
+        about: "Print the supported API resources on the server",
+        flags: api_resources::FLAGS,
+        run: Run::Does(api_resources::run),
+        ..NOTHING
+    },
+    later("api-versions", "Print the supported API versions on the server, in the form of \"group/version\""),
+    Command {
+        name: "config",
+        about: "Modify kubeconfig files",
+        run: Run::Group(config::COMMANDS),
+        ..NOTHING
+    },
+    later("kuberc", "Manage kuberc configuration files"),
+    later("plugin", "Provides utilities for interacting with plugins"),
+    Command {
+        name: "version",
+        about: "Print the client and server version information",
+        flags: version::FLAGS,
+        run: Run::Does(version::run),
+        ..NOTHING
+    },
+    Command { name: "help", about: "Help about any command", run: Run::Does(help::run), ..NOTHING },
+];
+
+/// `--timeout` and `--watch` of the verbs that wait.
+const WATCH: &[Flag] = &[Flag::both("watch", 'w', Takes::Nothing)];
+
+/// Carries out a line of kubectl, without its first word.
+///
+/// # Errors
+/// What stands on standard error when the command fails.
+pub fn run(words: &[String], call: &mut Call) -> Result<Option<Pending>, Failure> {
+    let parsed = super::parse::parse(words)?;
+    call.path = parsed.path;
+    call.flags = parsed.flags;
+    call.args = parsed.args;
+    let Some(command) = parsed.command else {
+        help::overview(call);
+        return Ok(None);
+    };
+    if call.flags.on("help") {
+        help::of(call, command);
+        return Ok(None);
+    }
+    config::check_context(call)?;
+    match &command.run {
+        Run::Does(action) | Run::Either(action, _) => action(call),
+        Run::Group(_) if call.args.is_empty() => {
+            help::group(call, command);
+            Err(Failure::silent())
+        }
+        Run::Group(_) => {
+            Err(Failure::usage(&call.path, format!("unknown command \"{}\"", call.args.join(" "))))
+        }
+        Run::Later => Err(Failure::error(format!("{} is not in this release of Kubestep", call.path))),
+    }
+}

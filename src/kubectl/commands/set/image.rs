@@ -1,0 +1,130 @@
+//! `kubectl set image`: other images for containers.
+//!
+//! Models: `k8s.io/kubectl/pkg/cmd/set/set_image.go` (v1.36).
+//! Leaves out: `--local`.
+
+use serde_json::{Value, json};
+
+use crate::api::kinds::pod::PodSpec;
+use crate::api::object::Object;
+use crate::cluster::server::request::{Request, Verb};
+use crate::kubectl::commands::{Call, DryRun, Pending, create};
+use crate::kubectl::failure::Failure;
+use crate::kubectl::flags;
+use crate::kubectl::parse::{Flag, Takes};
+use crate::kubectl::print::format::Format;
+use crate::kubectl::resources;
+
+/// The flags of `set image`.
+pub const FLAGS: &[&[Flag]] = &[
+    flags::FILES,
+    flags::SELECTOR,
+    flags::ALL,
+    flags::OUTPUT,
+    flags::DRY_RUN,
+    flags::FIELD_MANAGER,
+    flags::RECORD,
+    &[Flag::long("local", Takes::Nothing)],
+];
+
+/// Changes the images of containers; says nothing of objects that had them already.
+pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
+    let format = Format::of(&call.flags, false)?;
+    let dry_run = call.dry_run()?;
+    let args = std::mem::take(&mut call.args);
+    let (images, resources): (Vec<String>, Vec<String>) = args.into_iter().partition(|arg| arg.contains('='));
+    call.args = resources;
+    if call.args.is_empty() && !call.flags.given("filename") {
+        return Err(resources::nothing_given());
+    }
+    let images: Vec<(&str, &str)> = images.iter().filter_map(|pair| pair.split_once('=')).collect();
+    if images.is_empty() && !call.args.iter().any(|arg| !arg.contains('/')) {
+        return Err(Failure::error("at least one image update is required"));
+    }
+    let (objects, mut failures) = resources::targets(call)?;
+    if images.is_empty() {
+        return Err(Failure::error("at least one image update is required"));
+    }
+    for object in objects {
+        match set(call, &object, &images, dry_run) {
+            Ok(Some(value)) => {
+                create::print(call, &format, object.kind().printed(), value, "image updated", dry_run)?;
+            }
+            Ok(None) if format != Format::Plain => {
+                create::print(
+                    call,
+                    &format,
+                    object.kind().printed(),
+                    object.to_value(),
+                    "image updated",
+                    dry_run,
+                )?;
+            }
+            Ok(None) => {}
+            Err(failure) => failures.push(failure),
+        }
+    }
+    Failure::all(failures).map_or(Ok(None), Err)
+}
+
+/// Sends the images that differ; `None` if none does.
+fn set(
+    call: &mut Call,
+    object: &Object,
+    images: &[(&str, &str)],
+    dry_run: DryRun,
+) -> Result<Option<Value>, Failure> {
+    let (spec, in_template): (&PodSpec, bool) = match object {
+        Object::Pod(pod) => (&pod.spec, false),
+        Object::Deployment(deployment) => (&deployment.spec.template.spec, true),
+        Object::ReplicaSet(set) => (&set.spec.template.spec, true),
+        _ => {
+            let kind = object.kind();
+            return Err(Failure::error(format!(
+                "{}/{} the object is not a pod or does not have a pod template: *{}.{}",
+                kind.plural(),
+                object.meta().name,
+                kind.version(),
+                kind.name()
+            )));
+        }
+    };
+    let mut lists = [("initContainers", Vec::new()), ("containers", Vec::new())];
+    for (name, image) in images {
+        let mut found = *name == "*";
+        for (list, containers) in [(0, &spec.init_containers), (1, &spec.containers)] {
+            for container in containers.iter().filter(|container| *name == "*" || container.name == *name) {
+                found = true;
+                if container.image != *image {
+                    lists[list].1.push(json!({"name": container.name, "image": image}));
+                }
+            }
+        }
+        if !found {
+            return Err(Failure::error(format!("unable to find container named \"{name}\"")));
+        }
+    }
+    let changed: serde_json::Map<String, Value> = lists
+        .into_iter()
+        .filter(|(_, containers)| !containers.is_empty())
+        .map(|(list, containers)| (list.to_string(), Value::Array(containers)))
+        .collect();
+    if changed.is_empty() {
+        return Ok(None);
+    }
+    if dry_run == DryRun::Client {
+        return Ok(Some(object.to_value()));
+    }
+    let spec = Value::Object(changed);
+    let body =
+        if in_template { json!({"spec": {"template": {"spec": spec}}}) } else { json!({"spec": spec}) };
+    let meta = object.meta();
+    let mut request = Request::new(Verb::StrategicPatch, object.kind(), &meta.namespace, &meta.name, body);
+    request.options.dry_run = dry_run == DryRun::Server;
+    let response = call
+        .host
+        .ask(request)
+        .map_err(|status| Failure::server_when("failed to patch image update to pod template: ", &status))?;
+    call.pass_on(&response.warnings);
+    Ok(Some(response.object))
+}

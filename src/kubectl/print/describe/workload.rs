@@ -1,0 +1,123 @@
+//! Deployments and ReplicaSets.
+
+use std::sync::Arc;
+
+use super::{annotations_lines, labels_lines, template};
+use crate::api::kinds::apps::{Deployment, ReplicaSet};
+use crate::api::kinds::pod::Pod;
+use crate::kubectl::duration;
+use crate::kubectl::host::Host;
+use crate::kubectl::print::row::selector_text;
+
+pub(super) fn deployment(deployment: &Deployment, host: &dyn Host) -> String {
+    let (meta, spec, status) = (&deployment.meta, &deployment.spec, &deployment.status);
+    let mut out = format!("Name:\t{}\nNamespace:\t{}\n", meta.name, meta.namespace);
+    if let Some(created) = meta.creation_timestamp {
+        out.push_str(&format!("CreationTimestamp:\t{}\n", duration::rfc1123(created)));
+    }
+    out.push_str(&labels_lines("", "Labels", &meta.labels));
+    out.push_str(&annotations_lines("", &meta.annotations));
+    out.push_str(&format!("Selector:\t{}\n", selector_text(&spec.selector)));
+    out.push_str(&format!(
+        "Replicas:\t{} desired | {} updated | {} total | {} available | {} unavailable\n",
+        spec.replicas.unwrap_or(1),
+        status.updated_replicas,
+        status.replicas,
+        status.available_replicas,
+        status.unavailable_replicas
+    ));
+    out.push_str(&format!("StrategyType:\t{}\n", spec.strategy.strategy_type));
+    out.push_str(&format!("MinReadySeconds:\t{}\n", spec.min_ready_seconds));
+    if let Some(rolling) = &spec.strategy.rolling_update {
+        let shown = |bound: &Option<crate::api::int_or_string::IntOrString>| {
+            bound.as_ref().map_or("<nil>".to_string(), ToString::to_string)
+        };
+        out.push_str(&format!(
+            "RollingUpdateStrategy:\t{} max unavailable, {} max surge\n",
+            shown(&rolling.max_unavailable),
+            shown(&rolling.max_surge)
+        ));
+    }
+    out.push_str(&template::text(&spec.template));
+    if !status.conditions.is_empty() {
+        out.push_str("Conditions:\n  Type\tStatus\tReason\n  ----\t------\t------\n");
+        for condition in &status.conditions {
+            out.push_str(&format!(
+                "  {} \t{}\t{}\n",
+                condition.condition_type, condition.status, condition.reason
+            ));
+        }
+    }
+    let (new, old) = revisions(deployment, host);
+    out.push_str(&format!("OldReplicaSets:\t{}\nNewReplicaSet:\t{}\n", sets_text(&old), sets_text(&new)));
+    out
+}
+
+/// The ReplicaSet of the current template (none or one), and the others, by name.
+fn revisions(deployment: &Deployment, host: &dyn Host) -> (Vec<Arc<ReplicaSet>>, Vec<Arc<ReplicaSet>>) {
+    let without_hash = |template: &crate::api::kinds::apps::PodTemplateSpec| {
+        let mut template = template.clone();
+        template.meta.labels.remove("pod-template-hash");
+        template
+    };
+    let wanted = without_hash(&deployment.spec.template);
+    let mut sets: Vec<Arc<ReplicaSet>> = host
+        .store()
+        .list_in::<ReplicaSet>(&deployment.meta.namespace)
+        .filter(|set| set.meta.is_controlled_by(&deployment.meta.uid))
+        .cloned()
+        .collect();
+    sets.sort_by_key(|set| (set.meta.creation_timestamp, set.meta.name.clone()));
+    let newest = sets.iter().position(|set| without_hash(&set.spec.template) == wanted);
+    let new = newest.map(|at| sets.remove(at)).into_iter().collect();
+    (new, sets)
+}
+
+fn sets_text(sets: &[Arc<ReplicaSet>]) -> String {
+    let texts: Vec<String> = sets
+        .iter()
+        .map(|set| {
+            let wanted = set.spec.replicas.unwrap_or(1);
+            format!("{} ({}/{wanted} replicas created)", set.meta.name, set.status.replicas)
+        })
+        .collect();
+    if texts.is_empty() { "<none>".to_string() } else { texts.join(", ") }
+}
+
+pub(super) fn replica_set(set: &ReplicaSet, host: &dyn Host) -> String {
+    let (meta, spec, status) = (&set.meta, &set.spec, &set.status);
+    let mut out = format!("Name:\t{}\nNamespace:\t{}\n", meta.name, meta.namespace);
+    out.push_str(&format!("Selector:\t{}\n", selector_text(&spec.selector)));
+    out.push_str(&labels_lines("", "Labels", &meta.labels));
+    out.push_str(&annotations_lines("", &meta.annotations));
+    if let Some(owner) = meta.controller() {
+        out.push_str(&format!("Controlled By:\t{}/{}\n", owner.kind, owner.name));
+    }
+    out.push_str(&format!(
+        "Replicas:\t{} current / {} desired\n",
+        status.replicas,
+        spec.replicas.unwrap_or(1)
+    ));
+    let phase = |phase: &str| {
+        let pods = host.store().list_in::<Pod>(&meta.namespace);
+        pods.filter(|pod| pod.meta.is_controlled_by(&meta.uid) && pod.status.phase == phase).count()
+    };
+    out.push_str(&format!(
+        "Pods Status:\t{} Running / {} Waiting / {} Succeeded / {} Failed\n",
+        phase("Running"),
+        phase("Pending"),
+        phase("Succeeded"),
+        phase("Failed")
+    ));
+    out.push_str(&template::text(&spec.template));
+    if !status.conditions.is_empty() {
+        out.push_str("Conditions:\n  Type\tStatus\tReason\n  ----\t------\t------\n");
+        for condition in &status.conditions {
+            out.push_str(&format!(
+                "  {} \t{}\t{}\n",
+                condition.condition_type, condition.status, condition.reason
+            ));
+        }
+    }
+    out
+}

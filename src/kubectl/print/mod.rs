@@ -1,0 +1,9 @@
+//! What objects look like on a terminal.
+
+pub mod describe;
+pub mod format;
+pub mod row;
+pub mod table;
+pub mod tabs;
+
+pub use format::Format;

@@ -1,0 +1,38 @@
+//! What a terminal remembers between lines.
+
+/// One terminal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// The namespace of the current context.
+    pub namespace: String,
+    /// The lines that were run, oldest first; a line equal to the one before it is not kept again.
+    pub history: Vec<String>,
+}
+
+/// The most lines that are remembered.
+pub const HISTORY_LINES: usize = 500;
+
+impl Default for Session {
+    fn default() -> Self {
+        Self { namespace: "default".to_string(), history: Vec::new() }
+    }
+}
+
+impl Session {
+    /// A terminal whose current namespace is that one.
+    pub fn in_namespace(namespace: &str) -> Self {
+        Self { namespace: namespace.to_string(), ..Self::default() }
+    }
+
+    /// Remembers a line.
+    pub fn remember(&mut self, line: &str) {
+        let line = line.trim();
+        if line.is_empty() || self.history.last().is_some_and(|last| last == line) {
+            return;
+        }
+        if self.history.len() == HISTORY_LINES {
+            self.history.remove(0);
+        }
+        self.history.push(line.to_string());
+    }
+}

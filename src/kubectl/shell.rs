@@ -1,0 +1,211 @@
+//! The small shell around kubectl.
+//!
+//! It knows quotes, `;`, `&&`, `||`, pipes, here-documents (`<<EOF`, `<<'EOF'`, `<<-EOF`), `< file`, comments, and a few
+//! tools to pipe into. It knows no variables, no substitution and no writing to files.
+
+mod line;
+mod pattern;
+mod tools;
+
+pub(crate) use tools::TOOLS;
+
+use std::collections::VecDeque;
+
+use super::commands::{self, Call, Pending};
+use super::execution::{Execution, Output, Poll};
+use super::host::Host;
+use super::session::Session;
+use line::{Connector, Statement};
+
+/// What `clear` prints: the control sequence that empties a terminal.
+pub const CLEAR: &str = "\u{1b}[H\u{1b}[2J";
+
+/// The most statements that one text may hold.
+const MAX_STATEMENTS: usize = 1000;
+
+/// Carries out a line (or several, with here-documents) of a terminal.
+pub fn run(line: &str, session: &mut Session, host: &mut dyn Host) -> Execution {
+    run_with_input(line, None, session, host)
+}
+
+/// Carries out a line whose first command reads `input`.
+pub fn run_with_input(
+    line: &str,
+    input: Option<&str>,
+    session: &mut Session,
+    host: &mut dyn Host,
+) -> Execution {
+    session.remember(line);
+    let statements = match line::parse(line) {
+        Ok(statements) if statements.len() > MAX_STATEMENTS => {
+            return Execution::Finished(refused("too many commands in one line"));
+        }
+        Ok(statements) => statements,
+        Err(problem) => return Execution::Finished(refused(&problem)),
+    };
+    let mut script = Script { statements: statements.into(), input: input.map(str::to_string), exit: 0 };
+    let mut output = Output::default();
+    match script.advance(session, host, &mut output) {
+        None => {
+            output.exit = script.exit;
+            Execution::Finished(output)
+        }
+        Some(paused) => Execution::Waiting(output, Box::new(Waiting { paused, script })),
+    }
+}
+
+fn refused(problem: &str) -> Output {
+    Output { stderr: format!("kubestep: {problem}\n"), exit: 2, ..Output::default() }
+}
+
+/// The statements that are left, and the exit code of the last one.
+#[derive(Clone, Debug)]
+struct Script {
+    statements: VecDeque<Statement>,
+    input: Option<String>,
+    exit: i32,
+}
+
+/// A pipeline whose command waits.
+#[derive(Clone, Debug)]
+struct Paused {
+    pending: Pending,
+    /// What the waiting command has printed, for the stages after it.
+    held: String,
+    stages: VecDeque<Vec<String>>,
+}
+
+/// A line that waits for the cluster. Poll it after every tick; drop it for Ctrl-C.
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    paused: Paused,
+    script: Script,
+}
+
+impl Waiting {
+    /// Looks whether what it waits for has happened; the rest of the line follows at once.
+    pub fn poll(&mut self, session: &mut Session, host: &mut dyn Host) -> Poll {
+        let mut poll = self.paused.pending.poll(host);
+        if !self.paused.stages.is_empty() {
+            self.paused.held.push_str(&std::mem::take(&mut poll.printed.stdout));
+        }
+        let Some(exit) = poll.finished.take() else { return poll };
+        let stages = std::mem::take(&mut self.paused.stages);
+        self.script.exit = exit;
+        let mut next = None;
+        if !stages.is_empty() {
+            let held = std::mem::take(&mut self.paused.held);
+            next = self.script.pipe(stages, Some(held), session, host, &mut poll.printed);
+        }
+        if next.is_none() {
+            next = self.script.advance(session, host, &mut poll.printed);
+        }
+        match next {
+            Some(paused) => self.paused = paused,
+            None => {
+                poll.finished = Some(self.script.exit);
+                poll.printed.exit = self.script.exit;
+            }
+        }
+        poll
+    }
+}
+
+impl Script {
+    /// Carries out statements until none is left or one waits.
+    fn advance(&mut self, session: &mut Session, host: &mut dyn Host, output: &mut Output) -> Option<Paused> {
+        while let Some(statement) = self.statements.pop_front() {
+            let skipped = match statement.connector {
+                Connector::Always => false,
+                Connector::IfOk => self.exit != 0,
+                Connector::IfFailed => self.exit == 0,
+            };
+            if skipped {
+                continue;
+            }
+            let input = match (statement.document, statement.from_file) {
+                (Some(document), _) => Some(document),
+                (None, Some(name)) => match host.file(&name) {
+                    Some(text) => Some(text),
+                    None => {
+                        output.stderr.push_str(&format!("kubestep: {name}: No such file or directory\n"));
+                        self.exit = 1;
+                        continue;
+                    }
+                },
+                (None, None) => self.input.take(),
+            };
+            let paused = self.pipe(statement.stages.into(), input, session, host, output);
+            if paused.is_some() {
+                return paused;
+            }
+        }
+        None
+    }
+
+    /// Carries out the stages of a pipeline until none is left or one waits.
+    fn pipe(
+        &mut self,
+        mut stages: VecDeque<Vec<String>>,
+        mut input: Option<String>,
+        session: &mut Session,
+        host: &mut dyn Host,
+        output: &mut Output,
+    ) -> Option<Paused> {
+        while let Some(words) = stages.pop_front() {
+            let (mut printed, pending) = run_command(&words, input.as_deref(), session, host);
+            output.stderr.push_str(&printed.stderr);
+            self.exit = printed.exit;
+            if let Some(pending) = pending {
+                let held = if stages.is_empty() {
+                    output.stdout.push_str(&printed.stdout);
+                    String::new()
+                } else {
+                    std::mem::take(&mut printed.stdout)
+                };
+                return Some(Paused { pending, held, stages });
+            }
+            if stages.is_empty() {
+                output.stdout.push_str(&printed.stdout);
+            } else {
+                input = Some(printed.stdout);
+            }
+        }
+        None
+    }
+}
+
+/// Carries out one command.
+fn run_command(
+    words: &[String],
+    input: Option<&str>,
+    session: &mut Session,
+    host: &mut dyn Host,
+) -> (Output, Option<Pending>) {
+    let Some((command, args)) = words.split_first() else { return (Output::default(), None) };
+    if !matches!(command.as_str(), "kubectl" | "k") {
+        return (tools::run(command, args, input, session, host), None);
+    }
+    let mut call = Call {
+        session,
+        host,
+        input,
+        path: "kubectl".to_string(),
+        flags: super::parse::Flags::default(),
+        args: Vec::new(),
+        output: Output::default(),
+    };
+    let result = commands::run(args, &mut call);
+    let mut output = call.output;
+    match result {
+        Ok(pending) => (output, pending),
+        Err(failure) => {
+            if !failure.text.is_empty() {
+                output.stderr.push_str(&failure.text);
+                output.stderr.push('\n');
+            }
+            output.exit = failure.exit;
+            (output, None)
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! A line of the shell into statements.
+
+/// When a statement is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Connector {
+    /// In any case.
+    Always,
+    /// If the one before it succeeded: `&&`.
+    IfOk,
+    /// If the one before it failed: `||`.
+    IfFailed,
+}
+
+/// A pipeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Statement {
+    /// When it is carried out.
+    pub(super) connector: Connector,
+    /// The commands, each its words.
+    pub(super) stages: Vec<Vec<String>>,
+    /// The here-document that the first command reads.
+    pub(super) document: Option<String>,
+    /// The file that the first command reads.
+    pub(super) from_file: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Word(String),
+    Pipe,
+    And,
+    Or,
+    Then,
+    From,
+    /// The number of a here-document.
+    Document(usize),
+}
+
+/// Reads a text of one or more lines.
+///
+/// # Errors
+/// A sentence about what the shell does not know or what is missing.
+pub(super) fn parse(text: &str) -> Result<Vec<Statement>, String> {
+    let (tokens, documents) = tokens(text)?;
+    let mut statements = Vec::new();
+    let mut connector = Connector::Always;
+    let mut stages: Vec<Vec<String>> = vec![Vec::new()];
+    let (mut document, mut from_file) = (None, None);
+    let mut expects_file = false;
+    let end = std::iter::once(Token::Then);
+    for token in tokens.into_iter().chain(end) {
+        if expects_file && !matches!(token, Token::Word(_)) {
+            return Err("syntax error: a file name must follow <".to_string());
+        }
+        match token {
+            Token::Word(word) if expects_file => {
+                from_file = Some(word);
+                expects_file = false;
+            }
+            Token::Word(word) => {
+                if let Some(stage) = stages.last_mut() {
+                    stage.push(word);
+                }
+            }
+            Token::From => expects_file = true,
+            Token::Document(number) => document = documents.get(number).cloned(),
+            Token::Pipe => {
+                if stages.last().is_none_or(Vec::is_empty) {
+                    return Err("syntax error near unexpected token `|'".to_string());
+                }
+                stages.push(Vec::new());
+            }
+            Token::And | Token::Or | Token::Then => {
+                let empty = stages.last().is_none_or(Vec::is_empty);
+                if empty && (stages.len() > 1 || token != Token::Then || connector != Connector::Always) {
+                    let shown = match token {
+                        Token::And => "&&",
+                        Token::Or => "||",
+                        _ => "newline",
+                    };
+                    return Err(format!("syntax error near unexpected token `{shown}'"));
+                }
+                let stages = std::mem::replace(&mut stages, vec![Vec::new()]);
+                if !empty {
+                    let (document, from_file) = (document.take(), from_file.take());
+                    statements.push(Statement { connector, stages, document, from_file });
+                }
+                connector = match token {
+                    Token::And => Connector::IfOk,
+                    Token::Or => Connector::IfFailed,
+                    _ => Connector::Always,
+                };
+            }
+        }
+    }
+    Ok(statements)
+}
+
+/// A here-document that is announced but not read yet.
+struct Announced {
+    end: String,
+    strip_tabs: bool,
+}
+
+struct Reader<'a> {
+    rest: std::iter::Peekable<std::str::Chars<'a>>,
+    tokens: Vec<Token>,
+    word: Option<String>,
+    announced: Vec<Announced>,
+    documents: Vec<String>,
+}
+
+fn tokens(text: &str) -> Result<(Vec<Token>, Vec<String>), String> {
+    let mut reader = Reader {
+        rest: text.chars().peekable(),
+        tokens: Vec::new(),
+        word: None,
+        announced: Vec::new(),
+        documents: Vec::new(),
+    };
+    reader.read()?;
+    Ok((reader.tokens, reader.documents))
+}
+
+impl Reader<'_> {
+    fn read(&mut self) -> Result<(), String> {
+        while let Some(character) = self.rest.next() {
+            match character {
+                ' ' | '\t' | '\r' => self.end_word(),
+                '\n' => {
+                    self.end_word();
+                    self.read_documents()?;
+                    if matches!(self.tokens.last(), Some(Token::Word(_) | Token::Document(_))) {
+                        self.tokens.push(Token::Then);
+                    }
+                }
+                '#' if self.word.is_none() => while self.rest.next_if(|&c| c != '\n').is_some() {},
+                '\'' => self.quoted()?,
+                '"' => self.double_quoted()?,
+                '\\' => match self.rest.next() {
+                    Some('\n') | None => {}
+                    Some(next) => self.push(next),
+                },
+                ';' => self.separate(Token::Then),
+                '|' if self.rest.next_if_eq(&'|').is_some() => self.separate(Token::Or),
+                '|' => self.separate(Token::Pipe),
+                '&' if self.rest.next_if_eq(&'&').is_some() => self.separate(Token::And),
+                '&' => return Err("commands in the background (&) are not known here".to_string()),
+                '<' if self.rest.next_if_eq(&'<').is_some() => self.announce()?,
+                '<' => self.separate(Token::From),
+                '>' => self.to_nowhere()?,
+                '$' if self.rest.peek() == Some(&'(') => {
+                    return Err("command substitution $(…) is not known here".to_string());
+                }
+                '`' => return Err("command substitution `…` is not known here".to_string()),
+                other => self.push(other),
+            }
+        }
+        self.end_word();
+        self.read_documents()
+    }
+
+    fn push(&mut self, character: char) {
+        self.word.get_or_insert_default().push(character);
+    }
+
+    fn end_word(&mut self) {
+        if let Some(word) = self.word.take() {
+            self.tokens.push(Token::Word(word));
+        }
+    }
+
+    fn separate(&mut self, token: Token) {
+        self.end_word();
+        self.tokens.push(token);
+    }
+
+    fn quoted(&mut self) -> Result<(), String> {
+        self.word.get_or_insert_default();
+        loop {
+            match self.rest.next() {
+                Some('\'') => return Ok(()),
+                Some(character) => self.push(character),
+                None => return Err("a quote ' is not closed".to_string()),
+            }
+        }
+    }
+
+    fn double_quoted(&mut self) -> Result<(), String> {
+        self.word.get_or_insert_default();
+        loop {
+            match self.rest.next() {
+                Some('"') => return Ok(()),
+                Some('\\') => match self.rest.next() {
+                    Some('\n') => {}
+                    Some(next @ ('"' | '\\' | '$' | '`')) => self.push(next),
+                    Some(next) => {
+                        self.push('\\');
+                        self.push(next);
+                    }
+                    None => return Err("a quote \" is not closed".to_string()),
+                },
+                Some(character) => self.push(character),
+                None => return Err("a quote \" is not closed".to_string()),
+            }
+        }
+    }
+
+    /// `2>&1` and `> /dev/null` change nothing here and are let through; other files cannot be written.
+    fn to_nowhere(&mut self) -> Result<(), String> {
+        let descriptor = self.word.take().filter(|word| !matches!(word.as_str(), "1" | "2"));
+        if let Some(word) = descriptor {
+            self.tokens.push(Token::Word(word));
+        }
+        if self.rest.next_if_eq(&'&').is_some() && self.rest.next_if(|c| matches!(c, '1' | '2')).is_some() {
+            return Ok(());
+        }
+        Err("writing to files (>) is not known here".to_string())
+    }
+
+    fn announce(&mut self) -> Result<(), String> {
+        self.end_word();
+        let strip_tabs = self.rest.next_if_eq(&'-').is_some();
+        while self.rest.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
+        let mut end = String::new();
+        while let Some(character) = self.rest.next_if(|c| !c.is_whitespace() && !"|;&<>".contains(*c)) {
+            if !matches!(character, '\'' | '"' | '\\') {
+                end.push(character);
+            }
+        }
+        if end.is_empty() {
+            return Err("a here-document (<<) needs a word that ends it".to_string());
+        }
+        self.tokens.push(Token::Document(self.documents.len() + self.announced.len()));
+        self.announced.push(Announced { end, strip_tabs });
+        Ok(())
+    }
+
+    fn read_documents(&mut self) -> Result<(), String> {
+        for announced in std::mem::take(&mut self.announced) {
+            let mut document = String::new();
+            loop {
+                if self.rest.peek().is_none() {
+                    return Err(format!("the here-document is not ended by {}", announced.end));
+                }
+                let mut line = String::new();
+                while let Some(character) = self.rest.next_if(|&c| c != '\n') {
+                    line.push(character);
+                }
+                self.rest.next();
+                let line = if announced.strip_tabs { line.trim_start_matches('\t') } else { &line };
+                if line.trim_end_matches('\r') == announced.end {
+                    break;
+                }
+                document.push_str(line);
+                document.push('\n');
+            }
+            self.documents.push(document);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Result<Vec<String>, String> {
+        let statements = parse(text)?;
+        Ok(statements
+            .into_iter()
+            .map(|statement| {
+                let stages: Vec<String> = statement.stages.iter().map(|words| words.join("·")).collect();
+                let document = statement.document.map(|d| format!(" << {d:?}")).unwrap_or_default();
+                format!("{:?} {}{document}", statement.connector, stages.join(" | "))
+            })
+            .collect())
+    }
+
+    #[test]
+    fn lines_are_cut_as_a_shell_cuts_them() {
+        for (text, expected) in [
+            ("kubectl get pods", vec!["Always kubectl·get·pods"]),
+            ("a 'b c' \"d \\\"e\\\"\" f\\ g", vec!["Always a·b c·d \"e\"·f g"]),
+            ("a; b && c || d", vec!["Always a", "Always b", "IfOk c", "IfFailed d"]),
+            ("a | grep x | wc -l", vec!["Always a | grep·x | wc·-l"]),
+            ("a # a comment", vec!["Always a"]),
+            ("a ''", vec!["Always a·"]),
+            ("", vec![]),
+            ("a 2>&1 | b", vec!["Always a | b"]),
+            (
+                "cat <<EOF | kubectl apply -f -\nkind: Pod\n  x: 'y'\nEOF\nkubectl get pods\n",
+                vec![
+                    "Always cat | kubectl·apply·-f·- << \"kind: Pod\\n  x: 'y'\\n\"",
+                    "Always kubectl·get·pods",
+                ],
+            ),
+            ("kubectl apply -f - <<'END'\na: 1\nEND", vec!["Always kubectl·apply·-f·- << \"a: 1\\n\""]),
+            ("a \\\n  b", vec!["Always a·b"]),
+        ] {
+            assert_eq!(shown(text), Ok(expected.iter().map(ToString::to_string).collect()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_said() {
+        for (text, problem) in [
+            ("a 'b", "a quote ' is not closed"),
+            ("a > b", "writing to files (>) is not known here"),
+            ("a |", "syntax error near unexpected token `newline'"),
+            ("| a", "syntax error near unexpected token `|'"),
+            ("cat <<EOF\nx", "the here-document is not ended by EOF"),
+            ("echo $(date)", "command substitution $(…) is not known here"),
+        ] {
+            assert_eq!(shown(text), Err(problem.to_string()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! A terminal over a real cluster, for tests.
+
+use std::collections::BTreeMap;
+
+use super::execution::Execution;
+use super::history_host::HistoryHost;
+use super::session::Session;
+use super::shell::{self, Waiting};
+use crate::cluster::command::Command;
+use crate::cluster::history::History;
+use crate::cluster::settings::Settings;
+
+/// A cluster, a terminal in namespace `demo`, and files.
+pub(crate) struct Terminal {
+    pub(crate) history: History,
+    pub(crate) session: Session,
+    pub(crate) files: BTreeMap<String, String>,
+}
+
+/// The most ticks that a command may wait.
+const MAX_TICKS: u32 = 600;
+
+impl Terminal {
+    pub(crate) fn new() -> Self {
+        let history = History::new(Settings::default());
+        let mut terminal = Self { history, session: Session::default(), files: BTreeMap::new() };
+        terminal.input("kubectl create -f -", "{apiVersion: v1, kind: Namespace, metadata: {name: demo}}");
+        terminal.session.namespace = "demo".to_string();
+        terminal
+    }
+
+    /// Runs a line; lets time pass while it waits. What is printed, standard error in lines that begin with `E|`.
+    pub(crate) fn run(&mut self, line: &str) -> String {
+        self.with(line, None)
+    }
+
+    pub(crate) fn input(&mut self, line: &str, input: &str) -> String {
+        self.with(line, Some(input))
+    }
+
+    pub(crate) fn ticks(&mut self, count: u32) {
+        for _ in 0..count {
+            self.history.perform(Command::Tick);
+        }
+    }
+
+    fn with(&mut self, line: &str, input: Option<&str>) -> String {
+        let mut host = HistoryHost::new(&mut self.history, &self.files);
+        let execution = shell::run_with_input(line, input, &mut self.session, &mut host);
+        let (mut output, mut waiting): (_, Option<Box<Waiting>>) = match execution {
+            Execution::Finished(output) => (output, None),
+            Execution::Waiting(output, waiting) => (output, Some(waiting)),
+        };
+        for _ in 0..MAX_TICKS {
+            let Some(still) = &mut waiting else { break };
+            self.history.perform(Command::Tick);
+            let mut host = HistoryHost::new(&mut self.history, &self.files);
+            let poll = still.poll(&mut self.session, &mut host);
+            output.append(&poll.printed);
+            if let Some(exit) = poll.finished {
+                output.exit = exit;
+                waiting = None;
+            }
+        }
+        assert!(waiting.is_none(), "{line} still waits after {MAX_TICKS} ticks:\n{}", output.stdout);
+        let mut shown = output.stdout;
+        for line in output.stderr.lines() {
+            shown.push_str(&format!("E|{line}\n"));
+        }
+        if output.exit != 0 {
+            shown.push_str(&format!("[exit {}]\n", output.exit));
+        }
+        shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WEB: &str = "apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  labels: {app: web}
+spec:
+  replicas: 2
+  selector:
+    matchLabels: {app: web}
+  template:
+    metadata:
+      labels: {app: web}
+    spec:
+      containers:
+      - name: web
+        image: nginx:1.27
+        ports: [{containerPort: 80}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec:
+  selector: {app: web}
+  ports:
+  - port: 80
+";
+
+    #[test]
+    fn show() {
+        let mut terminal = Terminal::new();
+        terminal.files.insert("web.yaml".into(), WEB.into());
+        for line in [
+            "kubectl apply -f web.yaml",
+            "kubectl get deploy,rs,pods,svc",
+            "kubectl rollout status deployment/web",
+            "kubectl get pods -o wide --show-labels",
+            "kubectl get all",
+            "kubectl apply -f web.yaml",
+            "kubectl describe deployment web",
+            "kubectl describe pods",
+            "kubectl describe svc web",
+            "kubectl get endpointslice -l kubernetes.io/service-name=web",
+            "kubectl set image deploy/web web=nginx:1.28",
+            "kubectl rollout status deployment/web",
+            "kubectl rollout history deploy/web",
+            "kubectl rollout undo deploy/web",
+            "kubectl scale deploy web --replicas=1",
+            "kubectl get events | tail -3",
+            "kubectl get deploy web -o yaml",
+            "kubectl delete deploy web && kubectl get pods",
+            "kubectl get nodes -o wide",
+            "kubectl describe node node-1",
+            "kubectl get pods -A",
+        ] {
+            println!("$ {line}\n{}", terminal.run(line));
+        }
+    }
+}
