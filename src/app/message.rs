@@ -80,7 +80,7 @@ pub enum Message {
     RequestEdited(String),
     /// A request was sent.
     RequestSent,
-    /// A sent request was chosen.
+    /// A sent request was chosen, by its number.
     RequestChosen(usize),
     /// A hop was chosen.
     HopChosen(usize),

@@ -17,7 +17,7 @@ use super::view_model::share::ShareView;
 use super::view_model::telling::is_telling;
 use super::view_model::terminal::{TerminalView, terminal_view};
 use super::view_model::timeline::{Timeline, TimelineContext, timeline_view};
-use super::view_model::trace::TraceView;
+use super::view_model::trace::{TraceView, path_view, trace_view};
 use super::view_model::transport::{Transport, transport_view};
 use super::view_model::why::{Why, why_view};
 use crate::cluster::fact::FactId;
@@ -95,14 +95,20 @@ impl Screen {
         let history = &state.history;
         let (_, at) = history.position();
         let before = at.checked_sub(1).and_then(|at| history.current().moments.get(at));
-        let road_context = RoadContext { last_request: None, subject: state.subject.as_ref() };
+        let requests = &state.requests;
+        let last = requests.until_now(history).next_back();
+        let last_request = last.map(|sent| (sent.answer.as_str(), sent.is_success, sent.url.as_str()));
+        let road_context = RoadContext { last_request, subject: state.subject.as_ref() };
+        let path = path_view(words, history, requests);
         let map_context =
-            MapContext { selected: state.selected.as_ref(), request_url: &state.requests.url, path: None };
+            MapContext { selected: state.selected.as_ref(), request_url: &requests.url, path: path.as_ref() };
+        let traffic: Vec<(usize, bool)> =
+            requests.of_branch(history).map(|sent| (sent.moment, sent.is_success)).collect();
         let fact = state.fact.or_else(|| newest_fact(state));
         let timeline_context = TimelineContext {
             fact,
             filter: state.selected.as_ref(),
-            traffic: &[],
+            traffic: &traffic,
             is_list: state.is_timeline_list,
         };
         let road = road_view(words, history.cluster(), before.map(|moment| &*moment.cluster), &road_context);
@@ -112,6 +118,7 @@ impl Screen {
         self.object =
             state.selected.as_ref().and_then(|object| object_view(words, history, object)).map(Rc::new);
         self.scheduling = Rc::new(scheduling_view(words, history, state.attempt, state.selected.as_ref()));
+        self.trace = Rc::new(trace_view(words, history, requests));
         self.timeline = Rc::new(timeline_view(words, history, &timeline_context));
         self.basis = Basis::of(state);
     }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::layout::InspectorTab;
-use super::requests::Sent;
 use super::session::{File, by_name};
 use super::state::State;
 use super::view_model::ObjectReference;
@@ -75,8 +74,8 @@ pub fn take_over(state: &mut State, shared: &Shared) {
     for line in laid("requests").unwrap_or_default().lines() {
         let Some((moment, url)) = line.split_once(' ') else { continue };
         let Some(moment) = moment.parse().ok().filter(|moment| *moment < moments) else { continue };
-        let tick = fresh.history.current().moments[moment].cluster.visible_tick();
-        fresh.requests.sent.push(Sent { url: url.to_string(), branch: 0, moment, tick });
+        // A line that cannot be sent any more is left out.
+        fresh.requests.send(&fresh.history, moment, url).ok();
     }
     fresh.announcement = Text::new("announce.back").with("tick", fresh.history.cluster().visible_tick());
     keep_choices(state, &mut fresh);

@@ -4,12 +4,13 @@ use super::checking::problems_of;
 use super::effect::Effect;
 use super::layout::{InspectorTab, ScreenTab};
 use super::message::Message;
-use super::requests::{REQUESTS_LIMIT, Sent};
 use super::session::{FILES_LIMIT, File};
 use super::sharing;
 use super::state::{Run, State};
 use super::time;
 use super::view_model::ObjectReference;
+use super::view_model::telling::because_text;
+use super::view_model::trace::trace_view;
 use crate::cluster::command::Command;
 use crate::cluster::fact::FactId;
 use crate::i18n::Text;
@@ -80,10 +81,15 @@ pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
         Message::RequestEdited(url) => state.requests.url = url,
         Message::RequestSent => send_request(state),
         Message::RequestChosen(at) => {
-            state.requests.shown = Some(at);
+            state.requests.shown = Some(at as u64);
             state.requests.hop = None;
         }
         Message::HopChosen(hop) => state.requests.hop = Some(hop),
+
+        Message::TraceCopyAsked => {
+            let words = crate::i18n::catalogue(state.language);
+            return vec![Effect::Copy(trace_view(words, &state.history, &state.requests).text)];
+        }
 
         Message::LanguageChosen(language) => {
             state.language = language;
@@ -215,17 +221,13 @@ fn close_file(state: &mut State, at: usize) {
 }
 
 fn send_request(state: &mut State) {
-    let url = state.requests.url.trim().to_string();
-    if url.is_empty() {
-        return;
-    }
-    let url = if url.contains("://") { url } else { ["http://", &url].concat() };
-    let (branch, moment) = state.moment();
-    let tick = state.history.cluster().visible_tick();
-    if state.requests.sent.len() >= REQUESTS_LIMIT {
-        state.requests.sent.remove(0);
-    }
-    state.requests.sent.push(Sent { url, branch, moment, tick });
-    state.requests.shown = None;
-    state.requests.hop = None;
+    let (_, moment) = state.moment();
+    let url = state.requests.url.clone();
+    state.announcement = match state.requests.send(&state.history, moment, &url) {
+        Ok(sent) => Text::new("announce.request").with("url", &sent.url).with("answer", &sent.answer),
+        Err(because) => {
+            let words = crate::i18n::catalogue(state.language);
+            Text::new("announce.text").with("text", because_text(words, &because))
+        }
+    };
 }

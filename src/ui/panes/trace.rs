@@ -30,7 +30,7 @@ pub fn TracePane(props: &TraceProps) -> Html {
             <button
                 class={if request.is_success { "is-done" } else { "is-failed" }}
                 aria-pressed={if at == view.shown { "true" } else { "false" }} title={request.line.clone()}
-                onclick={desk.on(Message::RequestChosen(at))}
+                onclick={desk.on(Message::RequestChosen(request.number))}
             >
                 { request.number }{ " · t=" }{ request.tick }{ " " }<b>{ request.answer.clone() }</b>
             </button>
@@ -68,7 +68,9 @@ fn render_journey(desk: &Desk, view: &TraceView) -> Html {
                 <button class="is-quiet" onclick={desk.on(Message::TraceCopyAsked)}>{ desk.t("trace.copy") }</button>
             </div>
             <ol class="hops">{ for view.hops.iter().enumerate().map(|(at, hop)| render_hop(desk, at, hop, at == view.hop)) }</ol>
-            <p class="hint">{ desk.t("trace.not_modelled") }</p>
+            if !view.not_modelled.is_empty() {
+                <p class="hint">{ desk.t("trace.not_modelled") }{ " " }{ view.not_modelled.join("; ") }</p>
+            }
         </>
     }
 }
@@ -92,6 +94,7 @@ fn render_hop(desk: &Desk, at: usize, hop: &Hop, is_here: bool) -> Html {
                 <span class="hop__result">{ render_pieces(&hop.result) }</span>
             }
             if is_here {
+                { for hop.notes.iter().map(|note| html! { <span class="hop__question">{ render_pieces(note) }</span> }) }
                 if let Some(table) = &hop.candidates {
                     { render_verdicts(table) }
                 }
