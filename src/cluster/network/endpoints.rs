@@ -19,7 +19,7 @@ use crate::cluster::store::Store;
 pub const SERVICE_NAME: &str = "kubernetes.io/service-name";
 
 /// A Service and its slices at one moment. Shares the store's objects, so it costs next to nothing.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Snapshot {
     /// The Service.
     pub service: Arc<Service>,
@@ -116,7 +116,7 @@ impl Snapshot {
         backends
     }
 
-    /// How many ready endpoints there are, whatever their port.
+    /// The ready endpoints, whatever their port.
     pub fn ready_endpoints(&self) -> impl Iterator<Item = &Endpoint> {
         self.slices.iter().flat_map(|slice| &slice.endpoints).filter(|endpoint| endpoint.is_ready())
     }
@@ -140,6 +140,18 @@ impl Snapshot {
         }
         let chosen = ready_or_serving(in_zone(all, zone));
         if chosen.is_empty() { Choice::Reject } else { Choice::Any(chosen) }
+    }
+}
+
+impl std::fmt::Debug for Snapshot {
+    /// `demo/api@12 [api-x2c4v@15]`: the revisions say it all, and every node has such a table.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let meta = &self.service.meta;
+        write!(f, "{}/{}@{} [", meta.namespace, meta.name, meta.resource_version.0)?;
+        for slice in &self.slices {
+            write!(f, "{}@{} ", slice.meta.name, slice.meta.resource_version.0)?;
+        }
+        f.write_str("]")
     }
 }
 

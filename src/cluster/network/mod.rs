@@ -10,6 +10,7 @@ pub mod programs;
 pub mod proxy;
 pub mod routes;
 pub mod trace;
+pub mod traffic;
 
 #[cfg(test)]
 mod fixture;

@@ -37,9 +37,14 @@ impl Program {
         !pod.is_finished() && status.is_some_and(|status| status.state.running.is_some())
     }
 
-    /// The Pods of all namespaces in which the program runs, by namespace and name.
+    /// The Pods in which the program runs, by namespace and name. The cluster's DNS is looked for in `kube-system`
+    /// only, where its Service selects.
     pub fn pods(self, store: &Store) -> Vec<&Pod> {
-        store.list::<Pod>().map(|pod| &**pod).filter(|pod| self.runs_in(pod)).collect()
+        let running = |pod: &&Pod| self.runs_in(pod);
+        match self {
+            Self::CoreDns => store.list_in::<Pod>("kube-system").map(|pod| &**pod).filter(running).collect(),
+            _ => store.list::<Pod>().map(|pod| &**pod).filter(running).collect(),
+        }
     }
 }
 

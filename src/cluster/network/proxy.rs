@@ -9,6 +9,8 @@
 //! Leaves out: the minimum time between two syncs, connection tracking (an established connection to an endpoint that
 //! is gone), health check node ports.
 
+use std::collections::BTreeSet;
+
 use imbl::OrdMap;
 
 use super::endpoints::{Snapshot, has_cluster_ip, service_of};
@@ -211,21 +213,25 @@ pub(super) fn change_line(key: &ObjectKey, old: Option<&Snapshot>, new: Option<&
     }
     let name = format!("{}/{}", key.namespace, key.name);
     let Some(new) = new else { return old.map(|_| format!("{name}: removed")) };
-    let (before, after) = (old.map(targets).unwrap_or_default(), targets(new));
     let addresses_changed = old.is_none_or(|old| front(&old.service) != front(&new.service));
-    if before == after && !addresses_changed {
+    let (gone, come) = match old {
+        Some(old) => (sockets_beyond(old, Some(new)), sockets_beyond(new, Some(old))),
+        None => (BTreeSet::new(), sockets_beyond(new, None)),
+    };
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(come.difference(&gone).map(|(address, port)| format!("+{address}:{port}")));
+    parts.extend(gone.difference(&come).map(|(address, port)| format!("-{address}:{port}")));
+    if parts.is_empty() && !addresses_changed {
         return None;
     }
-    let mut parts: Vec<String> = Vec::new();
-    parts.extend(after.iter().filter(|target| !before.contains(target)).map(|target| format!("+{target}")));
-    parts.extend(before.iter().filter(|target| !after.contains(target)).map(|target| format!("-{target}")));
     if parts.len() > NAMED_ENDPOINTS {
         let more = parts.len() - NAMED_ENDPOINTS;
         parts.truncate(NAMED_ENDPOINTS);
         parts.push(format!("… {more} more"));
     }
-    let plural = if after.len() == 1 { "" } else { "s" };
-    let mut line = format!("{name} {}: {} endpoint{plural}", new.service.spec.cluster_ip, after.len());
+    let count = new.ready_endpoints().count();
+    let plural = if count == 1 { "" } else { "s" };
+    let mut line = format!("{name} {}: {count} endpoint{plural}", new.service.spec.cluster_ip);
     if !parts.is_empty() {
         line.push_str(", ");
         line.push_str(&parts.join(" "));
@@ -241,14 +247,32 @@ fn front(service: &Service) -> (&str, &[ServicePort], Vec<&str>, &[String], [&st
     (&spec.cluster_ip, &spec.ports, balancers, &spec.external_ips, policies.map(String::as_str))
 }
 
-/// The sockets of the ready endpoints of all ports, sorted, each once.
-fn targets(snapshot: &Snapshot) -> Vec<String> {
-    let ports = snapshot.service.spec.ports.iter();
-    let ready = ports.flat_map(|port| snapshot.backends(port)).filter(|backend| backend.ready);
-    let mut targets: Vec<String> = ready.map(|backend| backend.socket()).collect();
-    targets.sort();
-    targets.dedup();
-    targets
+/// The sockets of ready endpoints, leaving out those that stand at the same place in the other snapshot. Every proxy
+/// compares at every change, so what is equal by allocation or by place is not looked at further.
+fn sockets_beyond<'a>(snapshot: &'a Snapshot, other: Option<&Snapshot>) -> BTreeSet<(&'a str, i32)> {
+    let mut sockets = BTreeSet::new();
+    let same_ports = other.is_some_and(|other| other.service.spec.ports == snapshot.service.spec.ports);
+    for slice in &snapshot.slices {
+        let twin = other.and_then(|other| other.slices.iter().find(|s| s.meta.name == slice.meta.name));
+        let twin = twin.filter(|twin| same_ports && twin.ports == slice.ports);
+        if twin.is_some_and(|twin| std::sync::Arc::ptr_eq(twin, slice)) {
+            continue;
+        }
+        let named = |name: &str| snapshot.service.spec.ports.iter().any(|port| port.name == name);
+        let ports: Vec<i32> = slice.ports.iter().filter(|p| named(&p.name)).filter_map(|p| p.port).collect();
+        for (index, endpoint) in
+            slice.endpoints.iter().enumerate().filter(|(_, endpoint)| endpoint.is_ready())
+        {
+            let in_place = twin.and_then(|twin| twin.endpoints.get(index));
+            if in_place.is_some_and(|e| e.is_ready() && e.addresses == endpoint.addresses) {
+                continue;
+            }
+            if let Some(address) = endpoint.addresses.first() {
+                sockets.extend(ports.iter().map(|port| (address.as_str(), *port)));
+            }
+        }
+    }
+    sockets
 }
 
 #[cfg(test)]

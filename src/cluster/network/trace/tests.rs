@@ -164,7 +164,7 @@ impl Scene {
         ingress::reconcile(&mut self.ingress, &view, &WorkKey::Sync);
     }
 
-    fn trace(&self, request: &TraceRequest) -> Trace {
+    fn with_input<T>(&self, look: impl FnOnce(&TraceInput<'_>) -> T) -> T {
         let world = World::default();
         let input = TraceInput {
             store: &self.store,
@@ -176,7 +176,11 @@ impl Scene {
             ingress: Some(&self.ingress),
             nodes: self.nodes.iter().map(|(node, runtime)| (node.clone(), runtime)).collect(),
         };
-        super::trace(&input, request)
+        look(&input)
+    }
+
+    fn trace(&self, request: &TraceRequest) -> Trace {
+        self.with_input(|input| super::trace(input, request))
     }
 
     fn get(&self, url: &str) -> Trace {
@@ -425,4 +429,19 @@ fn without_kube_proxy_a_node_forwards_by_a_stale_table() {
         "200",
         "the Ingress controller does not need the proxy of node-1 to reach Pods"
     );
+}
+
+#[test]
+fn a_steady_client_counts_what_came_of_its_requests() {
+    use crate::cluster::network::traffic::SteadyClient;
+    let mut scene = Scene::with_shop();
+    let client = SteadyClient { request: TraceRequest::get(SHOP, 0).unwrap(), per_tick: 5 };
+    let tally = |scene: &Scene, tick| scene.with_input(|input| client.send(input, tick));
+    let calm = tally(&scene, 1);
+    assert_eq!((calm.sent, calm.succeeded, calm.failures()), (5, 5, 0));
+    assert_eq!(calm.by_pod.values().copied().collect::<Vec<_>>(), [2, 3]);
+    scene.remove(Kind::Service, "demo", "api");
+    scene.tick();
+    let broken = tally(&scene, 2);
+    assert_eq!(broken.failed, BTreeMap::from([((Sees::Status(503), Some(Stage::Service)), 5)]));
 }
