@@ -24,7 +24,7 @@ pub fn objects(stage: &Stage, kind: Kind) -> Vec<Value> {
 }
 
 /// The same, in order of creation.
-fn by_creation(stage: &Stage, kind: Kind) -> Vec<Value> {
+pub fn by_creation(stage: &Stage, kind: Kind) -> Vec<Value> {
     let mut objects = objects(stage, kind);
     // Revisions tell apart what was created in the same second: facts stand in order of creation.
     let created = stage.changes_since(0, kind).created;
