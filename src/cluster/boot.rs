@@ -47,7 +47,10 @@ impl Cluster {
         }
         let settings = Arc::clone(&cluster.settings);
         for (index, setup) in settings.nodes.iter().enumerate() {
-            let node = node_of(setup, index, cluster.now());
+            let mut node = node_of(setup, index, cluster.now());
+            if settings.recorded_runtime {
+                as_recorded(&mut node);
+            }
             install(&mut cluster, Object::from(node), &mut facts);
             if settings.kubelets {
                 cluster.enqueue(&Actor::Kubelet(setup.name.as_str().into()), WorkKey::Heartbeat);
@@ -187,6 +190,26 @@ fn node_of(setup: &NodeSetup, index: usize, now: Timestamp) -> Node {
         ..NodeSystemInfo::default()
     };
     node
+}
+
+/// What the nodes of the recordings said of themselves: all have the same address, and no range for their Pods.
+fn as_recorded(node: &mut Node) {
+    node.meta.annotations.insert("node.alpha.kubernetes.io/ttl".to_string(), "0".to_string());
+    node.spec.pod_cidr = String::new();
+    node.spec.pod_cidrs = Vec::new();
+    let provider_id = format!("kubemark://{}", node.meta.name);
+    node.spec.rest.set("providerID", Some(provider_id.into()));
+    let status = &mut node.status;
+    for amounts in [&mut status.capacity, &mut status.allocatable] {
+        amounts.insert("ephemeral-storage".to_string(), Quantity::from_value(0));
+    }
+    for address in status.addresses.iter_mut().filter(|address| address.address_type == "InternalIP") {
+        address.address = "192.0.2.2".to_string();
+    }
+    let info = &mut status.node_info;
+    info.kernel_version = "3.16.0-0.bpo.4-amd64".to_string();
+    info.os_image = "Debian GNU/Linux 7 (wheezy)".to_string();
+    info.container_runtime_version = "fakeRuntime://0.1.0".to_string();
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Everything that a cluster's first moment depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Settings {
     /// The seed of all random streams.
     pub seed: u64,

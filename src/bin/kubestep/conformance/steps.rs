@@ -261,7 +261,8 @@ impl Trace {
             }
             "scale_deployment" | "scale_rs" => {
                 let kind = if text(step, "do") == "scale_rs" { Kind::ReplicaSet } else { Kind::Deployment };
-                let object = state::by_creation(&self.stage, kind).into_iter().next().ok_or("nothing to scale")?;
+                let object =
+                    state::by_creation(&self.stage, kind).into_iter().next().ok_or("nothing to scale")?;
                 self.patch(kind, text(&object["metadata"], "name"), scale)
             }
             "patch" => return self.patch_step(step),
@@ -808,7 +809,8 @@ impl Trace {
             *self.told.entry(head).or_default() += count;
         }
         let told = &self.told;
-        let is_combined = |line: &str| fold(line).is_some_and(|(head, _)| told.get(&head) >= Some(&COMBINED_FROM));
+        let is_combined =
+            |line: &str| fold(line).is_some_and(|(head, _)| told.get(&head) >= Some(&COMBINED_FROM));
         let about = |line: &str| line.split(' ').nth(1).unwrap_or_default().to_string();
         let newly_combined: Vec<String> =
             expected.iter().filter(|line| line.contains("(combined from")).map(|line| about(line)).collect();
