@@ -22,4 +22,5 @@ pub mod server;
 pub mod settings;
 pub mod store;
 pub mod verdict;
+pub mod workload;
 pub mod world;

@@ -6,11 +6,13 @@
 pub mod desk;
 pub mod editor_chunk;
 pub mod effects;
+pub mod measures;
 pub mod page;
 pub mod panes;
 pub mod parts;
 
 /// Draw the page into the document's body.
 pub fn start() {
+    measures::offer_if_asked();
     yew::Renderer::<page::Page>::new().render();
 }

@@ -1,0 +1,89 @@
+//! Loads of a known size, for measuring: the same for the native benchmarks and for those in the page.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::fact::Fact;
+use super::machine::Cluster;
+use super::server::request::{Request, Verb};
+use super::settings::{NodeSetup, Settings};
+use crate::api::kind::Kind;
+use crate::api::kinds::pod::Pod;
+
+/// Ticks after which a start-up that has not finished never will.
+const MAX_TICKS: u32 = 600;
+
+/// A cluster of so many large nodes (64 processors, 256 GiB, 1,000 Pods), without system Pods.
+pub fn cluster_of(nodes: usize) -> Cluster {
+    let node = |number: usize| NodeSetup {
+        cpu_millicores: 64_000,
+        memory_bytes: 256 << 30,
+        pods: 1000,
+        ..NodeSetup::new(format!("node-{number}"))
+    };
+    Cluster::boot(Settings::bare(42, (1..=nodes).map(node).collect()))
+}
+
+/// Asks for a Deployment `api` of so many Pods, or changes it.
+///
+/// # Panics
+/// When the API server refuses, which no caller's arguments make it do.
+pub fn ask_for(cluster: &mut Cluster, replicas: usize, image: &str) {
+    let body = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "api", "labels": {"app": "api"}},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": {"app": "api"}},
+            "template": {
+                "metadata": {"labels": {"app": "api"}},
+                "spec": {"containers": [{
+                    "name": "api", "image": image, "ports": [{"containerPort": 8080}],
+                    "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}},
+                }]},
+            },
+        },
+    });
+    let exists =
+        cluster.store.object(&crate::api::meta::ObjectKey::new(Kind::Deployment, "default", "api")).is_some();
+    let verb = if exists { Verb::MergePatch } else { Verb::Create };
+    let mut facts: Vec<Arc<Fact>> = Vec::new();
+    let answer = cluster.ask(&Request::new(verb, Kind::Deployment, "default", "api", body), &mut facts);
+    answer.map(|_| Value::Null).expect("the Deployment is one that every API server accepts");
+}
+
+/// How many Pods are Ready.
+pub fn ready_pods(cluster: &Cluster) -> usize {
+    cluster.store.list::<Pod>().filter(|pod| pod.is_ready()).count()
+}
+
+/// Ticks until so many Pods are Ready. Returns the ticks it took.
+///
+/// # Panics
+/// When it takes more than 600 ticks.
+pub fn run_until_ready(cluster: &mut Cluster, pods: usize) -> u32 {
+    let mut facts = Vec::new();
+    for ticks in 0..MAX_TICKS {
+        if ready_pods(cluster) >= pods {
+            return ticks;
+        }
+        cluster.finish_tick(&mut facts);
+        facts.clear();
+    }
+    panic!("only {} of {pods} Pods became Ready in {MAX_TICKS} ticks", ready_pods(cluster));
+}
+
+/// 100 nodes and 1,000 Pods in the middle of a rolling update: the next tick has everything in it.
+pub fn mid_rollout() -> Cluster {
+    let mut cluster = cluster_of(100);
+    ask_for(&mut cluster, 1000, "demo/api:1.0");
+    run_until_ready(&mut cluster, 1000);
+    ask_for(&mut cluster, 1000, "demo/api:1.1");
+    let mut facts = Vec::new();
+    for _ in 0..6 {
+        cluster.finish_tick(&mut facts);
+        facts.clear();
+    }
+    cluster
+}

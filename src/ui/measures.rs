@@ -1,0 +1,53 @@
+//! The page's own benchmarks, offered to a script when the page is opened with `?bench`.
+
+use gloo::utils::window;
+use js_sys::{Object, Reflect};
+use wasm_bindgen::JsValue;
+use wasm_bindgen::closure::Closure;
+
+use crate::cluster::machine::Cluster;
+use crate::cluster::workload::{ask_for, cluster_of, mid_rollout, run_until_ready};
+
+/// Offers `window.kubestep_bench`: functions that run once and give the milliseconds it took.
+pub fn offer_if_asked() {
+    let asked = window()
+        .location()
+        .search()
+        .is_ok_and(|query| query.trim_start_matches('?').split('&').any(|q| q == "bench"));
+    if !asked {
+        return;
+    }
+    let measures = Object::new();
+    let start_up = |nodes: usize, pods: usize| {
+        let cluster = cluster_of(nodes);
+        move || {
+            timed(&cluster, |cluster| {
+                ask_for(cluster, pods, "demo/api:1.0");
+                run_until_ready(cluster, pods);
+            })
+        }
+    };
+    offer(&measures, "apply to all Ready, 3 nodes, 1,000 Pods", start_up(3, 1000));
+    offer(&measures, "apply to all Ready, 100 nodes, 1,000 Pods", start_up(100, 1000));
+    let rollout = mid_rollout();
+    offer(&measures, "tick, 100 nodes, 1,000 Pods mid-rollout", move || {
+        timed(&rollout, |cluster| cluster.finish_tick(&mut Vec::new()))
+    });
+    // A page without a window object has nobody to measure it.
+    let _ = Reflect::set(&window(), &"kubestep_bench".into(), &measures);
+}
+
+/// Milliseconds that `work` takes on a copy of the cluster.
+fn timed(cluster: &Cluster, work: impl FnOnce(&mut Cluster)) -> f64 {
+    let now = || window().performance().map_or(0.0, |clock| clock.now());
+    let mut cluster = cluster.clone();
+    let began = now();
+    work(&mut cluster);
+    now() - began
+}
+
+fn offer(measures: &Object, name: &str, run: impl Fn() -> f64 + 'static) {
+    let run = Closure::<dyn Fn() -> f64>::new(run).into_js_value();
+    // Setting a property of a fresh object cannot fail.
+    let _ = Reflect::set(measures, &JsValue::from(name), &run);
+}
