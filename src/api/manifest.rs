@@ -103,6 +103,30 @@ pub fn parse_bytes(bytes: &[u8]) -> Manifest {
     }
 }
 
+/// Whether a text is one JSON object; if not, what Go's decoder would say.
+///
+/// # Errors
+/// With the complaint, which names no position.
+pub fn check_json_object(text: &str) -> Result<(), String> {
+    let mut reader = json::JsonReader::new(text);
+    let told = |message: &str| {
+        let told =
+            message.split_once(": invalid").map_or(message.to_string(), |(_, rest)| format!("invalid{rest}"));
+        if told == "unexpected EOF" { "unexpected end of JSON input".to_string() } else { told }
+    };
+    match reader.next_value() {
+        None => Err("unexpected end of JSON input".to_string()),
+        Some(Err(error)) => Err(told(&error.message)),
+        Some(Ok((Value::Object(_) | Value::Null, _))) => match reader.next_value() {
+            None => Ok(()),
+            Some(_) => Err("invalid character after top-level value".to_string()),
+        },
+        Some(Ok(_)) => {
+            Err("json: cannot unmarshal into Go value of type map[string]interface {}".to_string())
+        }
+    }
+}
+
 const START: Place = Place { line: 1, column: 1 };
 
 fn parse_json(text: &str) -> Manifest {

@@ -62,10 +62,13 @@ fn is_qualified_part(text: &str) -> bool {
 pub fn dns_label(text: &str) -> Vec<String> {
     let mut complaints = Vec::new();
     if text.len() > LABEL_BYTES {
-        complaints.push(too_long_bytes(LABEL_BYTES));
+        complaints.push(too_long_characters(LABEL_BYTES));
     }
     if !is_dns_label(text) {
-        complaints.push(DNS_LABEL.to_string());
+        // A text that is well-formed but for its dots is told so.
+        let is_subdomain = text.split('.').all(is_dns_label);
+        let complaint = if is_subdomain { "must not contain dots" } else { DNS_LABEL };
+        complaints.push(complaint.to_string());
     }
     complaints
 }
@@ -232,6 +235,7 @@ mod tests {
             ("a plain label is fine", dns_label, "web-1", &[]),
             ("a label may not end with a dash", dns_label, "web-", &[DNS_LABEL]),
             ("an empty label is refused", dns_label, "", &[DNS_LABEL]),
+            ("a label may not hold dots", dns_label, "a.b", &["must not contain dots"]),
             ("a Service may not start with a digit", dns_1035_label, "1web", &[DNS_1035_LABEL]),
             ("a subdomain may hold dots", dns_subdomain, "a.b-c.d", &[]),
             ("an empty part of a subdomain is refused", dns_subdomain, "a..b", &[DNS_SUBDOMAIN]),

@@ -168,7 +168,7 @@ fn read(
     let result = decode::decode(schema, &body, request.options.field_validation);
     let decoded = passage.check(Stage::Decode, result.map_err(|error| undecodable(request, &error)))?;
     passage.pass(Stage::Decode);
-    let warnings = match request.options.field_validation {
+    let mut warnings: Vec<String> = match request.options.field_validation {
         FieldValidation::Warn => decoded.dropped.into_iter().map(|problem| problem.text).collect(),
         _ => Vec::new(),
     };
@@ -194,6 +194,7 @@ fn read(
         passage.check(Stage::Validate, Err(status))?;
     }
     passage.pass(Stage::Validate);
+    warnings.extend(validate::warnings(schema, &value));
     let decoded = Object::decode(kind, value).map_err(|error| Status::bad_request(error.to_string()));
     Ok((passage.check(Stage::Decode, decoded)?, warnings))
 }

@@ -233,6 +233,15 @@ fn service_update(old: &Value, new: &mut Value) {
             spec.insert(name.to_string(), value.clone());
         }
     }
+    // Who changes only one of the two fields for the address means both.
+    let (address, list) = (spec.get("clusterIP").cloned(), spec.get("clusterIPs").cloned());
+    if address.as_ref() != old_spec.get("clusterIP") && list.as_ref() == old_spec.get("clusterIPs") {
+        spec.insert("clusterIPs".to_string(), Value::Array(address.into_iter().collect()));
+    } else if let Some(first) = list.as_ref().and_then(|list| list.get(0))
+        && list.as_ref() != old_spec.get("clusterIPs")
+    {
+        spec.insert("clusterIP".to_string(), first.clone());
+    }
     if matches!(kind.as_str(), "NodePort" | "LoadBalancer")
         && let Some(Value::Array(ports)) = spec.get_mut("ports")
     {

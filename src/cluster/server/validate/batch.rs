@@ -1,0 +1,274 @@
+//! Jobs and CronJobs.
+//!
+//! Models: `pkg/apis/batch/validation/validation.go`, the cron parser `robfig/cron` v3 (v1.36).
+//! Leaves out: rules for Pod failure and success, the zone database: a zone must only look like one.
+
+use super::field::FieldError;
+use super::meta;
+use super::node::{Errors, Node, immutable, non_negative};
+use super::pod;
+use crate::api::labels::{Selector, labels_of};
+use crate::api::names;
+
+/// The longest name of a CronJob: its Jobs get eleven more characters.
+const CRON_JOB_NAME_BYTES: usize = 52;
+
+/// Judges a new Job.
+pub fn job(errors: &mut Errors, object: &Node<'_>) {
+    meta::metadata(errors, object, true, names::dns_subdomain);
+    let spec = object.at("spec");
+    job_spec(errors, &spec);
+    if !spec.at("manualSelector").is_true() && spec.at("selector").exists() {
+        generated_selector(errors, object);
+    }
+    let labels = spec.at("template").at("metadata").at("labels");
+    let selector = spec.at("selector");
+    let parsed = Selector::from_label_selector(selector.value);
+    if selector.exists() && !parsed.matches(&labels_of(labels.value)) {
+        let detail = "`selector` does not match template `labels`";
+        errors.push(FieldError::invalid(&labels.path, labels.value, detail));
+    }
+}
+
+/// A selector of one's own needs `manualSelector`.
+fn generated_selector(errors: &mut Errors, object: &Node<'_>) {
+    let selector = object.at("spec").at("selector");
+    let uid = object.at("metadata").at("uid");
+    let expected = serde_json::json!({"matchLabels": {"batch.kubernetes.io/controller-uid": uid.text()}});
+    if selector.value != &expected {
+        errors.push(selector.invalid("`selector` not auto-generated"));
+    }
+}
+
+fn job_spec(errors: &mut Errors, spec: &Node<'_>) {
+    for name in [
+        "parallelism",
+        "completions",
+        "activeDeadlineSeconds",
+        "backoffLimit",
+        "ttlSecondsAfterFinished",
+        "backoffLimitPerIndex",
+        "maxFailedIndexes",
+    ] {
+        non_negative(errors, &spec.at(name));
+    }
+    let mode = spec.at("completionMode");
+    if mode.exists() {
+        if !matches!(mode.text(), "NonIndexed" | "Indexed") {
+            errors.push(mode.not_supported(&["Indexed", "NonIndexed"]));
+        }
+        if mode.text() == "Indexed" && !spec.at("completions").exists() {
+            errors.push(spec.at("completions").required("when completion mode is Indexed"));
+        }
+    }
+    pod::template(errors, &spec.at("template"));
+    let policy = spec.at("template").at("spec").at("restartPolicy");
+    match policy.text() {
+        "OnFailure" | "Never" => {}
+        "Always" | "" => errors.push(policy.required("valid values: \"OnFailure\", \"Never\"")),
+        _ => errors.push(policy.not_supported(&["OnFailure", "Never"])),
+    }
+}
+
+/// Judges a changed Job.
+pub fn job_update(errors: &mut Errors, old: &Node<'_>, new: &Node<'_>) {
+    meta::metadata_update(errors, old, new);
+    let (old_spec, spec) = (old.at("spec"), new.at("spec"));
+    job_spec(errors, &spec);
+    let is_indexed = spec.at("completionMode").text() == "Indexed";
+    if !is_indexed {
+        immutable(errors, &old_spec.at("completions"), &spec.at("completions"));
+    }
+    immutable(errors, &old_spec.at("selector"), &spec.at("selector"));
+    if !old_spec.at("suspend").is_true() || !spec.at("suspend").is_true() {
+        immutable(errors, &old_spec.at("template"), &spec.at("template"));
+    }
+    for name in ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] {
+        immutable(errors, &old_spec.at(name), &spec.at(name));
+    }
+}
+
+/// Judges a CronJob.
+pub fn cron_job(errors: &mut Errors, object: &Node<'_>) {
+    meta::metadata(errors, object, true, names::dns_subdomain);
+    let spec = object.at("spec");
+    let schedule = spec.at("schedule");
+    if schedule.is_empty() {
+        errors.push(schedule.required(""));
+    } else {
+        schedule_and_zone(errors, &spec);
+    }
+    if spec.at("startingDeadlineSeconds").exists() {
+        non_negative(errors, &spec.at("startingDeadlineSeconds"));
+    }
+    let policy = spec.at("concurrencyPolicy");
+    match policy.text() {
+        "Allow" | "Forbid" | "Replace" => {}
+        "" => errors.push(policy.required("")),
+        _ => errors.push(policy.not_supported(&["Allow", "Forbid", "Replace"])),
+    }
+    let template = spec.at("jobTemplate").at("spec");
+    if template.at("manualSelector").is_true() {
+        errors.push(template.at("manualSelector").not_supported(&["nil", "false"]));
+    }
+    job_spec(errors, &template);
+    non_negative(errors, &spec.at("successfulJobsHistoryLimit"));
+    non_negative(errors, &spec.at("failedJobsHistoryLimit"));
+    let name = object.at("metadata").at("name");
+    if name.text().len() > CRON_JOB_NAME_BYTES {
+        let complaint = names::too_long_characters(CRON_JOB_NAME_BYTES);
+        errors.push(name.invalid(&complaint));
+    }
+}
+
+/// Judges a changed CronJob.
+pub fn cron_job_update(errors: &mut Errors, old: &Node<'_>, new: &Node<'_>) {
+    meta::metadata_update(errors, old, new);
+    cron_job(errors, new);
+}
+
+fn schedule_and_zone(errors: &mut Errors, spec: &Node<'_>) {
+    let (schedule, zone) = (spec.at("schedule"), spec.at("timeZone"));
+    if schedule.text().contains("TZ") {
+        errors.push(schedule.invalid("cannot use TZ or CRON_TZ in schedule, use timeZone field instead"));
+    } else if let Err(complaint) = cron(schedule.text()) {
+        errors.push(schedule.invalid(&complaint));
+    }
+    if !zone.exists() {
+        return;
+    }
+    if zone.is_empty() {
+        errors.push(zone.invalid("timeZone must be nil or non-empty string"));
+    } else if zone.text().eq_ignore_ascii_case("local") {
+        errors.push(
+            zone.invalid(
+                "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones",
+            ),
+        );
+    } else if !looks_like_zone(zone.text()) {
+        errors.push(zone.invalid(&format!("unknown time zone {}", zone.text())));
+    }
+}
+
+/// Whether a text begins with an area of the zone database.
+fn looks_like_zone(zone: &str) -> bool {
+    const AREAS: [&str; 11] = [
+        "Africa",
+        "America",
+        "Antarctica",
+        "Arctic",
+        "Asia",
+        "Atlantic",
+        "Australia",
+        "Etc",
+        "Europe",
+        "Indian",
+        "Pacific",
+    ];
+    const WORDS: [&str; 8] = ["UTC", "GMT", "EST", "MST", "HST", "CET", "EET", "WET"];
+    match zone.split_once('/') {
+        Some((area, place)) => AREAS.contains(&area) && place.starts_with(|c: char| c.is_ascii_uppercase()),
+        None => WORDS.contains(&zone),
+    }
+}
+
+/// Reads a schedule of five fields, or a word such as `@daily`.
+fn cron(text: &str) -> Result<(), String> {
+    if let Some(word) = text.strip_prefix('@') {
+        return match word {
+            "yearly" | "annually" | "monthly" | "weekly" | "daily" | "midnight" | "hourly" => Ok(()),
+            _ if word.starts_with("every ") => Ok(()),
+            _ => Err(format!("unrecognized descriptor: {text}")),
+        };
+    }
+    let fields: Vec<&str> = text.split_whitespace().collect();
+    if fields.len() != 5 {
+        return Err(format!("expected exactly 5 fields, found {}: [{}]", fields.len(), fields.join(" ")));
+    }
+    const MONTHS: [&str; 12] =
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+    let bounds: [(u32, u32, &[&str]); 5] =
+        [(0, 59, &[]), (0, 23, &[]), (1, 31, &[]), (1, 12, &MONTHS), (0, 6, &DAYS)];
+    for (field, (low, high, words)) in fields.iter().zip(bounds) {
+        for part in field.split(',') {
+            range(part, low, high, words)?;
+        }
+    }
+    Ok(())
+}
+
+fn range(part: &str, low: u32, high: u32, words: &[&str]) -> Result<(), String> {
+    let number = |text: &str| -> Result<u32, String> {
+        let lower = text.to_ascii_lowercase();
+        if let Some(index) = words.iter().position(|word| *word == lower) {
+            return Ok(u32::try_from(index).unwrap_or(0) + low);
+        }
+        match text.parse::<i64>() {
+            Ok(number) if number < 0 => Err(format!("negative number ({number}) not allowed: {text}")),
+            Ok(number) => Ok(u32::try_from(number).unwrap_or(u32::MAX)),
+            Err(_) => Err(format!(
+                "failed to parse int from {text}: strconv.Atoi: parsing {text:?}: invalid syntax"
+            )),
+        }
+    };
+    let pieces: Vec<&str> = part.split('/').collect();
+    let ends: Vec<&str> = pieces[0].split('-').collect();
+    let (start, mut end) = match ends[..] {
+        ["*" | "?"] => (low, high),
+        [only] => {
+            let only = number(only)?;
+            (only, only)
+        }
+        [first, last] => (number(first)?, number(last)?),
+        _ => return Err(format!("too many hyphens: {part}")),
+    };
+    let step = match pieces[..] {
+        [_] => 1,
+        [_, step] => {
+            if ends.len() == 1 {
+                end = high;
+            }
+            number(step)?
+        }
+        _ => return Err(format!("too many slashes: {part}")),
+    };
+    if start < low {
+        return Err(format!("beginning of range ({start}) below minimum ({low}): {part}"));
+    }
+    if end > high {
+        return Err(format!("end of range ({end}) above maximum ({high}): {part}"));
+    }
+    if start > end {
+        return Err(format!("beginning of range ({start}) beyond end of range ({end}): {part}"));
+    }
+    if step == 0 {
+        return Err(format!("step of range should be a positive number: {part}"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schedules_are_judged() {
+        let table = [
+            ("every five minutes", "*/5 * * * *", None),
+            ("names of days", "0 9 * * mon-fri", None),
+            ("a word", "@daily", None),
+            ("four fields", "* * * *", Some("expected exactly 5 fields, found 4: [* * * *]")),
+            ("too large", "75 * * * *", Some("end of range (75) above maximum (59): 75")),
+            ("a step of nothing", "*/0 * * * *", Some("step of range should be a positive number: */0")),
+            (
+                "no number",
+                "x * * * *",
+                Some("failed to parse int from x: strconv.Atoi: parsing \"x\": invalid syntax"),
+            ),
+        ];
+        for (sentence, text, expected) in table {
+            assert_eq!(cron(text).err().as_deref(), expected, "{sentence}");
+        }
+    }
+}
