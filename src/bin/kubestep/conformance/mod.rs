@@ -6,6 +6,7 @@ mod case;
 mod floors;
 mod placeholder;
 mod placement;
+mod session;
 mod stage;
 mod state;
 mod steps;
@@ -132,7 +133,8 @@ fn play(case: &Case) -> Result<(), String> {
     match case.format {
         Format::Steps => steps::play(case),
         Format::Placement => placement::play(case),
-        Format::Session | Format::Timeline => Err("cannot be played yet".to_string()),
+        Format::Session => session::play(case),
+        Format::Timeline => Err("cannot be played yet".to_string()),
         Format::Unknown => Err("the format is not known".to_string()),
     }
 }

@@ -12,6 +12,7 @@ use kubestep::cluster::server::status::Status;
 use kubestep::cluster::settings::{NodeSetup, Settings};
 use kubestep::cluster::store::Store;
 use kubestep::kubectl::host::Host;
+use kubestep::kubectl::{Execution, Output, Session, run_with_input};
 use serde_json::{Value, json};
 
 /// The namespace of a recorded session.
@@ -29,7 +30,12 @@ pub struct Stage {
     pub facts: Vec<Arc<Fact>>,
     /// Whether every Pod is bound to the first node as soon as it is there, as some recordings had it.
     pub binds_at_once: bool,
+    /// What the terminal remembers.
+    terminal: Session,
 }
+
+/// The most ticks that a command may wait.
+const COMMAND_TICKS: u64 = 600;
 
 /// A node as the recordings had them.
 pub fn recorded_node(name: &str) -> NodeSetup {
@@ -39,7 +45,12 @@ pub fn recorded_node(name: &str) -> NodeSetup {
 impl Stage {
     /// A cluster of those settings with the session's namespace.
     pub fn new(settings: Settings) -> Self {
-        let mut stage = Self { cluster: Cluster::boot(settings), facts: Vec::new(), binds_at_once: false };
+        let mut stage = Self {
+            cluster: Cluster::boot(settings),
+            facts: Vec::new(),
+            binds_at_once: false,
+            terminal: Session::in_namespace(NAMESPACE),
+        };
         let namespace = json!({"metadata": {"name": NAMESPACE}});
         // A refusal shows in the first step.
         let _ = stage.ask(Request::new(Verb::Create, Kind::Namespace, "", NAMESPACE, namespace));
@@ -71,6 +82,54 @@ impl Stage {
                 return;
             }
         }
+    }
+
+    /// Carries out a command line and lets time pass until it has ended.
+    pub fn run(&mut self, line: &str, input: Option<&str>) -> Output {
+        self.carry_out(line, input, COMMAND_TICKS, None).0
+    }
+
+    /// Carries out a command line for that long; meanwhile, another one. Returns what both printed.
+    pub fn watch(
+        &mut self,
+        line: &str,
+        ticks: u64,
+        meanwhile: Option<(u64, String)>,
+    ) -> (Output, Option<Output>) {
+        self.carry_out(line, None, ticks, meanwhile)
+    }
+
+    fn carry_out(
+        &mut self,
+        line: &str,
+        input: Option<&str>,
+        ticks: u64,
+        meanwhile: Option<(u64, String)>,
+    ) -> (Output, Option<Output>) {
+        let mut terminal = std::mem::take(&mut self.terminal);
+        let mut answer = None;
+        let output = match run_with_input(line, input, &mut terminal, self) {
+            Execution::Finished(output) => output,
+            Execution::Waiting(mut output, mut waiting) => {
+                for tick in 1..=ticks {
+                    self.tick();
+                    let poll = waiting.poll(&mut terminal, self);
+                    output.append(&poll.printed);
+                    if let Some(exit) = poll.finished {
+                        output.exit = exit;
+                        break;
+                    }
+                    if let Some((at, line)) = meanwhile.as_ref().filter(|(at, _)| *at == tick) {
+                        let _ = at;
+                        self.terminal = terminal.clone();
+                        answer = Some(self.run(line, None));
+                    }
+                }
+                output
+            }
+        };
+        self.terminal = terminal;
+        (output, answer)
     }
 
     fn bind_all(&mut self) {

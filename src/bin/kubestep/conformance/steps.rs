@@ -309,8 +309,33 @@ impl Trace {
                 request.options.dry_run = step.get("dry_run").is_some_and(|dry_run| *dry_run != json!(false));
                 self.send(request)
             }
+            "kubectl" => return self.kubectl(step).map(Ok),
             other => return Err(format!("the stimulus `{other}` cannot be given")),
         })
+    }
+
+    /// Runs a command and compares what it prints.
+    fn kubectl(&mut self, step: &Value) -> Result<(), String> {
+        let command = self.filled(text(step, "command"))?;
+        let output = self.stage.run(&command, None);
+        let mut ways = vec![self.bindings.clone()];
+        let tolerance = super::text::Tolerance { rows_as_sets: true, ..super::text::Tolerance::default() };
+        for (key, got) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
+            let expected = text(step, key);
+            let found: Vec<Bindings> =
+                ways.iter().flat_map(|way| super::text::matches(expected, got, tolerance, way)).collect();
+            if found.is_empty() {
+                let texts = super::text::difference(expected, got, tolerance, &ways[0]);
+                return Err(format!("{key}:\n{texts}"));
+            }
+            ways = found;
+        }
+        let exit = step.get("exit").and_then(Value::as_i64).unwrap_or(0);
+        if exit != i64::from(output.exit) {
+            return Err(format!("- exit {exit}\n+ exit {}", output.exit));
+        }
+        self.bindings = ways.into_iter().next().unwrap_or_default();
+        Ok(())
     }
 
     /// Whether the answer to a request is the recorded one; a refusal that was not recorded is a difference.
