@@ -1,6 +1,31 @@
-//! The kubelet of one node. Not written yet.
+//! The kubelet of one node: runs the Pods bound to it and reports what became of them.
+//!
+//! A key is a Pod. Each look compares what the Pod's spec asks for with what runs on the node, makes the next move, and
+//! writes the status if it differs. Pulls, exits, probes and waits bring the Pod up again at the tick in which they are due;
+//! in between, a steady Pod needs no work.
+//!
+//! Models: `pkg/kubelet` (v1.36): `pod_workers.go`, `kuberuntime/kuberuntime_manager.go`, `images/image_manager.go`,
+//! `prober`, `status`. Leaves out: admission of Pods that do not fit, eviction, static Pods, ephemeral containers, resizing.
 
-use crate::api::meta::Name;
+mod addresses;
+mod back_off;
+mod environment;
+mod heartbeat;
+mod probes;
+mod restarts;
+mod status;
+mod sync;
+mod worker;
+
+use std::sync::Arc;
+
+use imbl::OrdMap;
+
+use self::addresses::Addresses;
+use self::worker::Worker;
+use crate::api::kind::Kind;
+use crate::api::kinds::pod::Pod;
+use crate::api::meta::{Name, ObjectKey};
 use crate::cluster::actor::Actor;
 use crate::cluster::component::{Outcome, View};
 use crate::cluster::queue::WorkKey;
@@ -13,20 +38,236 @@ use crate::cluster::store::Change;
 pub struct Memory {
     /// What runs on its node.
     pub runtime: NodeRuntime,
+    workers: OrdMap<ObjectKey, Arc<Worker>>,
+    addresses: Addresses,
 }
 
-/// The kubelets that a change concerns, with their keys.
-pub fn concerns(_view: &View<'_>, _change: &Change) -> Vec<(Actor, WorkKey)> {
-    Vec::new()
+/// The kubelets that a change concerns, with their keys: those of the node that a Pod is bound to. A kubelet knows what it
+/// wrote itself, unless that made the object vanish.
+pub fn concerns(_view: &View<'_>, change: &Change) -> Vec<(Actor, WorkKey)> {
+    match change.key.kind {
+        Kind::Pod => {
+            let Some(pod) = change.either_as::<Pod>().filter(|pod| pod.is_bound()) else { return Vec::new() };
+            let kubelet = Actor::Kubelet(pod.node_name.clone());
+            if change.new.is_some() && change.old.is_some() && change.writer == kubelet {
+                return Vec::new();
+            }
+            vec![(kubelet, WorkKey::Object(change.key.clone()))]
+        }
+        Kind::Node if change.old.is_none() => {
+            vec![(Actor::Kubelet(change.key.name.clone()), WorkKey::Heartbeat)]
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Handles one key.
 pub fn reconcile(
-    _node: &Name,
-    _memory: &mut Memory,
-    _stream: &mut Stream,
-    _view: &View<'_>,
-    _key: &WorkKey,
+    node: &Name,
+    memory: &mut Memory,
+    stream: &mut Stream,
+    view: &View<'_>,
+    key: &WorkKey,
 ) -> Outcome {
-    Outcome::default()
+    match key {
+        WorkKey::Heartbeat => heartbeat::beat(node, view),
+        WorkKey::Object(pod) | WorkKey::Probe(pod) if pod.kind == Kind::Pod => {
+            sync::look_at(node, memory, stream, view, pod)
+        }
+        _ => Outcome::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::api::kinds::event::Event;
+    use crate::api::kinds::pod::PodStatus;
+    use crate::cluster::machine::Cluster;
+    use crate::cluster::server::request::{Request, Verb};
+    use crate::cluster::settings::{NodeSetup, Settings};
+
+    /// What a watcher of one Pod sees: a line for each distinct state, with its tick.
+    struct Watch {
+        cluster: Cluster,
+        lines: Vec<String>,
+        from_tick: i64,
+    }
+
+    impl Watch {
+        fn of(spec: Value) -> Self {
+            Self::under(Settings::bare(1, vec![NodeSetup::new("node-1")]), spec)
+        }
+
+        fn under(settings: Settings, spec: Value) -> Self {
+            let mut cluster = Cluster::boot(settings);
+            let body = json!({"metadata": {"name": "app"}, "spec": spec});
+            let request = Request::new(Verb::Create, Kind::Pod, "default", "app", body);
+            cluster.ask(&request, &mut Vec::new()).unwrap();
+            let from_tick = cluster.visible_tick();
+            Self { cluster, lines: Vec::new(), from_tick }
+        }
+
+        fn ticks(mut self, count: u32) -> Self {
+            for _ in 0..count {
+                self.cluster.finish_tick(&mut Vec::new());
+                let line =
+                    self.cluster.store.get::<Pod>("default", "app").map_or("gone".to_string(), |pod| {
+                        format!("{} [{}]", pod.status.phase, status::in_words(&pod.status))
+                    });
+                if self
+                    .lines
+                    .last()
+                    .is_none_or(|last| last.split_once(": ").is_none_or(|(_, last)| last != line))
+                {
+                    self.lines.push(format!("{}: {line}", self.cluster.visible_tick() - self.from_tick));
+                }
+            }
+            self
+        }
+
+        fn delete(mut self) -> Self {
+            let request = Request::new(Verb::Delete, Kind::Pod, "default", "app", Value::Null);
+            self.cluster.ask(&request, &mut Vec::new()).unwrap();
+            self
+        }
+
+        fn status(&self) -> PodStatus {
+            self.cluster.store.get::<Pod>("default", "app").unwrap().status.clone()
+        }
+
+        fn events(&self) -> Vec<String> {
+            let mut events: Vec<_> = self.cluster.store.list::<Event>().collect();
+            events.sort_by_key(|event| event.meta.resource_version);
+            let line = |e: &&Arc<Event>| format!("{} x{}: {}", e.reason, e.count, e.message);
+            events.iter().filter(|e| e.source.component == "kubelet").map(line).collect()
+        }
+    }
+
+    fn one(container: Value) -> Value {
+        let mut container = container;
+        container["name"] = "app".into();
+        if container["image"].is_null() {
+            container["image"] = "registry.example/app:1.0".into();
+        }
+        json!({"nodeName": "node-1", "restartPolicy": "Always", "terminationGracePeriodSeconds": 30, "containers": [container]})
+    }
+
+    fn plain(watch: &Watch) -> Vec<&str> {
+        watch.lines.iter().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn a_pod_starts_in_visible_stages() {
+        let watch = Watch::of(one(json!({}))).ticks(10);
+        assert_eq!(
+            plain(&watch),
+            ["1: Pending [app: waiting (ContainerCreating)]", "3: Running [app: running, ready]"]
+        );
+        assert_eq!(
+            watch.events(),
+            [
+                "Pulling x1: Pulling image \"registry.example/app:1.0\"",
+                "Pulled x1: Successfully pulled image \"registry.example/app:1.0\" in 1s (1s including waiting). Image size: 0 bytes.",
+                "Created x1: Container created",
+                "Started x1: Container started",
+            ]
+        );
+        let status = watch.status();
+        let conditions: Vec<_> =
+            status.conditions.iter().map(|c| (c.condition_type.as_str(), c.status.as_str())).collect();
+        let order = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
+        assert_eq!(conditions, order.map(|condition_type| (condition_type, "True")));
+        assert_eq!((status.pod_ip.as_str(), status.host_ip.as_str()), ("10.244.1.2", "192.168.0.11"));
+        assert!(watch.cluster.is_quiet());
+    }
+
+    #[test]
+    fn a_crashing_container_is_restarted_at_once_and_then_waits_longer_each_time() {
+        let watch = Watch::of(one(json!({"command": ["sim-exit", "1", "1s"]}))).ticks(40);
+        assert_eq!(
+            plain(&watch)[..4],
+            [
+                "1: Pending [app: waiting (ContainerCreating)]",
+                "3: Running [app: running, ready]",
+                "5: Running [app: terminated (Error, 1)]",
+                "20: Running [app: running, ready]",
+            ]
+        );
+        let status = watch.status();
+        let message = &status.container_statuses[0].state.waiting.as_ref().unwrap().message;
+        assert!(
+            message.starts_with("back-off 20s restarting failed container=app pod=app_default("),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn an_image_that_does_not_exist_is_pulled_again_behind_a_growing_wait() {
+        let watch = Watch::of(one(json!({"image": "registry.example/missing-app:1.0"}))).ticks(30);
+        let reasons: Vec<_> =
+            watch.lines.iter().filter_map(|line| line.rsplit_once('(')).map(|(_, r)| r).collect();
+        assert_eq!(
+            reasons,
+            ["ContainerCreating)]", "ErrImagePull)]", "ImagePullBackOff)]", "ErrImagePull)]"]
+        );
+        assert_eq!(watch.events().iter().filter(|event| event.contains("Error: ErrImagePull")).count(), 1);
+    }
+
+    #[test]
+    fn deletion_gives_the_process_time_to_stop() {
+        let mut settings = Settings::bare(1, vec![NodeSetup::new("node-1")]);
+        settings.recorded_runtime = false;
+        let watch =
+            Watch::under(settings.clone(), one(json!({"image": "nginx:1.27"}))).ticks(8).delete().ticks(6);
+        assert_eq!(
+            plain(&watch)[1..],
+            [
+                "4: Running [app: running, ready]",
+                "10: Succeeded [app: terminated (Completed, 0)]",
+                "11: gone"
+            ]
+        );
+        let sleeper = one(json!({"image": "busybox:1.36", "command": ["sleep", "3600"]}));
+        let watch = Watch::under(settings, sleeper).ticks(8).delete().ticks(40);
+        assert_eq!(plain(&watch)[2..], ["39: Failed [app: terminated (Error, 137)]", "40: gone"]);
+    }
+
+    #[test]
+    fn a_readiness_probe_decides_when_traffic_may_come() {
+        let probe = |command: &str, after: &str| json!({"readinessProbe": {"exec": {"command": [command, after]}, "periodSeconds": 5, "failureThreshold": 3}});
+        let watch = Watch::of(one(probe("sim-ok-after", "10s"))).ticks(20);
+        assert_eq!(
+            plain(&watch)[1..],
+            ["3: Running [app: running, not ready]", "13: Running [app: running, ready]"]
+        );
+        let watch = Watch::of(one(probe("sim-fail-after", "20s"))).ticks(60);
+        assert_eq!(
+            plain(&watch)[1..],
+            ["3: Running [app: running, ready]", "33: Running [app: running, not ready]"]
+        );
+        assert!(watch.cluster.is_quiet(), "a probe that goes on failing changes nothing");
+    }
+
+    #[test]
+    fn a_liveness_probe_restarts() {
+        let probe = json!({"exec": {"command": ["sim-fail"]}, "periodSeconds": 10, "failureThreshold": 3});
+        let watch = Watch::of(one(json!({"livenessProbe": probe}))).ticks(70);
+        assert_eq!(watch.status().container_statuses[0].restart_count, 2);
+        let killing = "Killing x2: Container app failed liveness probe, will be restarted".to_string();
+        assert!(watch.events().contains(&killing));
+    }
+
+    #[test]
+    fn a_pod_that_may_not_restart_ends_in_two_steps() {
+        let mut spec = one(json!({"command": ["sim-exit", "0", "3s"]}));
+        spec["restartPolicy"] = "Never".into();
+        let watch = Watch::of(spec).ticks(12);
+        assert_eq!(
+            plain(&watch)[2..],
+            ["6: Running [app: terminated (Completed, 0)]", "7: Succeeded [app: terminated (Completed, 0)]"]
+        );
+    }
 }

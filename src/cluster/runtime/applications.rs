@@ -202,6 +202,25 @@ const SHELLS: &[&str] = &[
     "hello-world",
 ];
 
+/// Whether a known image runs as root unless it is told otherwise.
+pub fn runs_as_root(image: &str) -> bool {
+    const ROOT: [&str; 12] = [
+        "nginx",
+        "httpd",
+        "busybox",
+        "alpine",
+        "ubuntu",
+        "debian",
+        "python",
+        "node",
+        "golang",
+        "redis",
+        "caddy",
+        "wordpress",
+    ];
+    ROOT.contains(&registry::repository(image))
+}
+
 /// Everything about a container that its program depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {

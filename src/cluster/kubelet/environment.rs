@@ -1,0 +1,136 @@
+//! The environment and the volumes of a container, as far as they can be missing.
+//!
+//! Models: `pkg/kubelet/kubelet_pods.go` (`makeEnvironmentVariables`), the messages of `MountVolume` (v1.36).
+//! Leaves out: the variables that name Services, the contents of volumes.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::api::kinds::cluster::ConfigMap;
+use crate::api::kinds::pod::{Container, Pod};
+use crate::cluster::store::Store;
+
+/// The variables of a container, or what they refer to in vain.
+///
+/// # Errors
+/// In the kubelet's words: `configmap "settings" not found`.
+pub fn environment(
+    store: &Store,
+    pod: &Pod,
+    container: &Container,
+    ip: &str,
+) -> Result<BTreeMap<String, String>, String> {
+    let namespace = &pod.meta.namespace;
+    let mut variables = BTreeMap::from([("HOSTNAME".to_string(), pod.meta.name.to_string())]);
+    let sources = container.rest.get("envFrom").and_then(Value::as_array);
+    for source in sources.into_iter().flatten() {
+        let prefix = source["prefix"].as_str().unwrap_or_default();
+        for (name, value) in everything_in(store, namespace, source)? {
+            variables.insert(format!("{prefix}{name}"), value);
+        }
+    }
+    for variable in &container.env {
+        let value = match &variable.value_from {
+            Value::Null => Some(variable.value.clone()),
+            from => one_value(store, pod, container, from, ip)?,
+        };
+        if let Some(value) = value {
+            variables.insert(variable.name.clone(), value);
+        }
+    }
+    Ok(variables)
+}
+
+fn everything_in(store: &Store, namespace: &str, source: &Value) -> Result<BTreeMap<String, String>, String> {
+    let config_map = &source["configMapRef"];
+    if let Some(name) = config_map["name"].as_str() {
+        return match store.get::<ConfigMap>(namespace, name) {
+            Some(found) => Ok(found.data.clone()),
+            None if config_map["optional"] == true => Ok(BTreeMap::new()),
+            None => Err(format!("configmap \"{name}\" not found")),
+        };
+    }
+    let secret = &source["secretRef"];
+    match secret["name"].as_str() {
+        Some(name) if secret["optional"] != true => Err(format!("secret \"{name}\" not found")),
+        _ => Ok(BTreeMap::new()),
+    }
+}
+
+fn one_value(
+    store: &Store,
+    pod: &Pod,
+    container: &Container,
+    from: &Value,
+    ip: &str,
+) -> Result<Option<String>, String> {
+    let namespace = &pod.meta.namespace;
+    let wanted = &from["configMapKeyRef"];
+    if let Some(name) = wanted["name"].as_str() {
+        let key = wanted["key"].as_str().unwrap_or_default();
+        let optional = wanted["optional"] == true;
+        let Some(found) = store.get::<ConfigMap>(namespace, name) else {
+            return if optional { Ok(None) } else { Err(format!("configmap \"{name}\" not found")) };
+        };
+        return match found.data.get(key) {
+            Some(value) => Ok(Some(value.clone())),
+            None if optional => Ok(None),
+            None => Err(format!("couldn't find key {key} in ConfigMap {namespace}/{name}")),
+        };
+    }
+    let wanted = &from["secretKeyRef"];
+    if let Some(name) = wanted["name"].as_str() {
+        return if wanted["optional"] == true {
+            Ok(None)
+        } else {
+            Err(format!("secret \"{name}\" not found"))
+        };
+    }
+    let labelled = |path: &str, field: &str| {
+        path.strip_prefix(field)?.strip_prefix("['")?.strip_suffix("']").map(ToString::to_string)
+    };
+    Ok(match from["fieldRef"]["fieldPath"].as_str() {
+        Some("metadata.name") => Some(pod.meta.name.to_string()),
+        Some("metadata.namespace") => Some(pod.meta.namespace.to_string()),
+        Some("metadata.uid") => Some(pod.meta.uid.to_string()),
+        Some("spec.nodeName") => Some(pod.node_name.to_string()),
+        Some("spec.serviceAccountName") => Some(pod.spec.service_account_name.clone()),
+        Some("status.podIP" | "status.podIPs") => Some(ip.to_string()),
+        Some("status.hostIP" | "status.hostIPs") => Some(pod.status.host_ip.clone()),
+        Some(path) => {
+            let label = labelled(path, "metadata.labels").and_then(|key| pod.meta.labels.get(&key).cloned());
+            label.or_else(|| {
+                labelled(path, "metadata.annotations").and_then(|key| pod.meta.annotations.get(&key).cloned())
+            })
+        }
+        None => from["resourceFieldRef"]["resource"].as_str().map(|resource| {
+            let (list, name) = resource.split_once('.').unwrap_or(("", resource));
+            let list =
+                if list == "limits" { &container.resources.limits } else { &container.resources.requests };
+            list.get(name).map_or(0, crate::api::quantity::Quantity::value).to_string()
+        }),
+    })
+}
+
+/// The first volume that cannot be mounted, and why: `("conf", "configmap \"settings\" not found")`.
+pub fn unmountable(store: &Store, pod: &Pod) -> Option<(String, String)> {
+    let volumes = pod.spec.rest.get("volumes").and_then(Value::as_array);
+    volumes.into_iter().flatten().find_map(|volume| {
+        let name = volume["name"].as_str().unwrap_or_default().to_string();
+        missing_source(store, pod, volume).map(|why| (name, why))
+    })
+}
+
+fn missing_source(store: &Store, pod: &Pod, volume: &Value) -> Option<String> {
+    let config_map = &volume["configMap"];
+    if let Some(name) = config_map["name"].as_str() {
+        let is_missing =
+            config_map["optional"] != true && store.get::<ConfigMap>(&pod.meta.namespace, name).is_none();
+        // Every namespace has this one in a usual cluster, whether or not it is kept here.
+        return (is_missing && name != "kube-root-ca.crt").then(|| format!("configmap \"{name}\" not found"));
+    }
+    let secret = &volume["secret"];
+    let name = secret["secretName"].as_str()?;
+    (secret["optional"] != true).then(|| format!("secret \"{name}\" not found"))
+}

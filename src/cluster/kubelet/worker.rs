@@ -1,0 +1,125 @@
+//! What a kubelet remembers of one Pod between two looks at it.
+
+use std::collections::BTreeMap;
+
+use super::back_off::BackOff;
+use super::probes::ProbeState;
+use crate::api::meta::Uid;
+use crate::api::time::Timestamp;
+
+/// One Pod in the kubelet's care.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Worker {
+    /// The Pod's uid, so that a new Pod of the same name is told apart.
+    pub uid: Uid,
+    /// How far the Pod has come.
+    pub stage: Stage,
+    /// Whether the status shows the Pod's address yet.
+    pub shows_address: bool,
+    /// What is remembered of each container, by name.
+    pub containers: BTreeMap<String, Keeper>,
+    /// The pull that the Pod waits for.
+    pub pulling: Option<Pulling>,
+    /// Waits after failed pulls, by image.
+    pub image_back_offs: BTreeMap<String, BackOff>,
+    /// Waits after crashes, by container and image.
+    pub crash_back_offs: BTreeMap<String, BackOff>,
+    /// When the Pod is looked at again after an error.
+    pub retry_at: Option<Timestamp>,
+    /// The wait for a volume that cannot be mounted.
+    pub mount: Option<Mount>,
+    /// Since when it is being stopped, and how long it may take.
+    pub stopping: Option<Stopping>,
+    /// The generation of the spec that was acted upon.
+    pub acted_generation: i64,
+    /// Whether the sandbox is gone although the final status is not told yet.
+    pub sandbox_gone: bool,
+}
+
+/// How far a Pod has come on its node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Taken on; nothing has been made yet.
+    #[default]
+    Accepted,
+    /// It has a sandbox with an address.
+    Sandboxed,
+    /// Nothing runs any more and nothing is to start again; the sandbox is still there.
+    Finishing,
+    /// The sandbox is gone.
+    Over,
+}
+
+/// What is remembered of one container.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Keeper {
+    /// Why it does not run: the reason and the message, as they will stand in the status.
+    pub waiting: Option<(String, String)>,
+    /// The image it was started with last.
+    pub image: String,
+    /// Why it is to be killed and started again.
+    pub kill: Option<Kill>,
+    /// Whether the kubelet killed it itself, to start it again in the same round.
+    pub replaced: bool,
+    /// Its readiness probe.
+    pub readiness: Option<ProbeState>,
+    /// Its liveness probe.
+    pub liveness: Option<ProbeState>,
+    /// Its startup probe.
+    pub startup: Option<ProbeState>,
+}
+
+/// Why a container is to be killed and started again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kill {
+    /// Its liveness probe failed.
+    Liveness,
+    /// Its startup probe failed.
+    Startup,
+    /// Its spec changed.
+    Changed,
+}
+
+/// A pull under way. Containers behind the one it is for have to wait.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pulling {
+    /// The container it is for.
+    pub container: String,
+    /// The image.
+    pub image: String,
+    /// When it began.
+    pub began_at: Timestamp,
+    /// When it ends.
+    pub ends_at: Timestamp,
+    /// The containers that were tried in vain in the same round.
+    pub tried: Vec<String>,
+    /// Whether anything failed in the same round.
+    pub failed: bool,
+    /// Whether something changed on the node in the same round.
+    pub changed: bool,
+}
+
+/// A volume that cannot be mounted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// When it is tried again.
+    pub retry_at: Timestamp,
+    /// The wait after the next failure.
+    pub wait_seconds: i64,
+}
+
+/// A Pod on its way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopping {
+    /// When its processes are killed at the latest.
+    pub kill_at: Timestamp,
+    /// Whether its last status was written.
+    pub reported: bool,
+}
+
+impl Worker {
+    /// What is remembered of that container.
+    pub fn keeper(&mut self, container: &str) -> &mut Keeper {
+        self.containers.entry(container.to_string()).or_default()
+    }
+}
