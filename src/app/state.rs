@@ -63,6 +63,8 @@ pub struct Saved {
 pub struct Run {
     /// Ticks done so far.
     pub ticks: u64,
+    /// Whether anything happened in them.
+    pub has_worked: bool,
 }
 
 /// The state of the page.

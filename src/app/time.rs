@@ -8,6 +8,8 @@ use crate::i18n::Text;
 
 /// The most ticks that "until quiet" does before it says that there is no end.
 pub const QUIET_TICKS_LIMIT: u64 = 600;
+/// When nothing is due for longer than this, "until quiet" rests, and says when something is.
+const REST_TICKS: u64 = 40;
 /// Ticks of one slice, so that the page stays awake.
 const SLICE_TICKS: u64 = 8;
 
@@ -56,8 +58,19 @@ pub fn run_on(state: &mut State) {
             let end = state.history.moments() - 1;
             state.history.seek(end);
         }
+        let is_busy = state.history.latest_facts().any(|fact| !fact.routine);
+        if let Some(run) = &mut state.run {
+            run.has_worked |= is_busy;
+        }
+        let has_worked = state.run.is_some_and(|run| run.has_worked);
         let cluster = state.history.cluster();
-        if cluster.is_quiet() {
+        let next = cluster.next_busy_tick().filter(|_| has_worked).unwrap_or(0);
+        if next > cluster.tick() + REST_TICKS {
+            state.announcement = Text::new("announce.rest")
+                .with("tick", cluster.visible_tick())
+                .with("next", cluster.shown(next));
+            state.run = None;
+        } else if cluster.is_quiet() {
             state.announcement = Text::new("announce.quiet").with("tick", cluster.visible_tick());
             state.run = None;
         } else if ticks >= QUIET_TICKS_LIMIT {

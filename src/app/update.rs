@@ -31,7 +31,7 @@ pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
         Message::ForkAsked => time::perform(state, Command::Step),
         Message::QuietAsked => {
             state.is_playing = false;
-            state.run = Some(Run { ticks: 0 });
+            state.run = Some(Run { ticks: 0, has_worked: false });
             time::run_on(state);
         }
         Message::PlayToggled => {
@@ -75,6 +75,24 @@ pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
             state.file_mut().text = text;
             state.edits += 1;
             check_file(state);
+        }
+        Message::ApplyAsked => {
+            for document in crate::api::manifest::parse(&state.file().text.clone()).documents {
+                let text = |name: &str| document.value[name].as_str().unwrap_or_default().to_string();
+                let Some(kind) = crate::api::kind::Kind::from_manifest(&text("apiVersion"), &text("kind"))
+                else {
+                    continue;
+                };
+                let meta = &document.value["metadata"];
+                let request = crate::cluster::server::request::Request::new(
+                    crate::cluster::server::request::Verb::Create,
+                    kind,
+                    meta["namespace"].as_str().unwrap_or_default(),
+                    meta["name"].as_str().unwrap_or_default(),
+                    document.value.clone(),
+                );
+                time::perform(state, Command::Ask(request));
+            }
         }
         Message::DifferenceToggled => state.has_difference = !state.has_difference,
 

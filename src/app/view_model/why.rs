@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::telling::{actor_tag, because_pieces, because_text, fact_pieces, fact_text, is_telling, lane_tag};
 use super::{ActorTag, Cell, ObjectReference, Table};
 use crate::api::kind::Kind;
+use crate::api::object::Object;
 use crate::cluster::fact::{Fact, FactId, What};
 use crate::cluster::history::History;
 use crate::cluster::verdict::Verdicts;
@@ -215,6 +216,9 @@ fn field_lines(words: &Catalogue, fact: &Fact) -> Vec<DiffLine> {
     let mut lines = Vec::new();
     let mut more = 0;
     for change in fact.field_changes() {
+        if change.path.starts_with("status.conditions") {
+            continue;
+        }
         let is_noise = BOOKKEEPING.iter().any(|noise| change.path.starts_with(noise))
             || change.path.ends_with("lastTransitionTime")
             || change.path.ends_with("lastUpdateTime")
@@ -236,6 +240,7 @@ fn field_lines(words: &Catalogue, fact: &Fact) -> Vec<DiffLine> {
         lines.extend(change.old.as_ref().map(|old| line(Sign::Removed, old)));
         lines.extend(change.new.as_ref().map(|new| line(Sign::Added, new)));
     }
+    lines.extend(condition_lines(fact));
     if more > 0 {
         lines.push(DiffLine {
             sign: Sign::Same,
@@ -243,6 +248,38 @@ fn field_lines(words: &Catalogue, fact: &Fact) -> Vec<DiffLine> {
         });
     }
     lines
+}
+
+/// The conditions that changed, each as `Available=True MinimumReplicasAvailable`: their order in the list says nothing.
+fn condition_lines(fact: &Fact) -> Vec<DiffLine> {
+    let What::Wrote { old: Some(old), new: Some(new), .. } = &fact.what else {
+        return Vec::new();
+    };
+    let told = |object: &Object| -> Vec<String> {
+        let value = object.to_value();
+        let conditions = value["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        let text = |condition: &serde_json::Value, field: &str| {
+            condition[field].as_str().unwrap_or_default().to_string()
+        };
+        conditions
+            .iter()
+            .map(|condition| {
+                [
+                    &text(condition, "type"),
+                    "=",
+                    text(condition, "status").as_str(),
+                    " ",
+                    &text(condition, "reason"),
+                ]
+                .concat()
+            })
+            .map(|line| line.trim_end().to_string())
+            .collect()
+    };
+    let (old, new) = (told(old), told(new));
+    let gone = old.iter().filter(|line| !new.contains(line)).map(|line| (Sign::Removed, line));
+    let come = new.iter().filter(|line| !old.contains(line)).map(|line| (Sign::Added, line));
+    gone.chain(come).map(|(sign, line)| DiffLine { sign, text: line.clone() }).collect()
 }
 
 fn short_value(value: &serde_json::Value) -> String {

@@ -46,7 +46,7 @@ pub fn MapPane(props: &MapProps) -> Html {
 }
 
 fn render_actor(desk: &Desk, actor: &ActorCard) -> Html {
-    let waiting = actor.queue.join(", ");
+    let waiting = if actor.queue.is_empty() { actor.note.clone() } else { actor.queue.join(", ") };
     html! {
         <li key={actor.tag.name.clone()}>
             <button

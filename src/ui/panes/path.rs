@@ -5,6 +5,7 @@ use yew::prelude::*;
 
 use crate::app::layout::InspectorTab;
 use crate::app::message::Message;
+use crate::app::view_model::Mark;
 use crate::app::view_model::map::{PathHop, RequestPath};
 use crate::ui::desk::{Desk, use_desk};
 
@@ -41,16 +42,15 @@ fn render_hop(desk: &Desk, hop: &PathHop) -> Html {
         <li class={classes!("path__hop", hop.mark.class(), hop.is_here.then_some("is-here"))}>
             { hop.name.clone() }
             <span class="is-hidden-visually">{ ": " }{ desk.t(hop_word(hop.mark)) }</span>
-            if !hop.note.is_empty() {
-                <small>{ hop.note.clone() }</small>
+            if !hop.note.is_empty() && hop.mark != Mark::Empty {
+                <small title={hop.note.clone()}>{ hop.note.clone() }</small>
             }
         </li>
     }
 }
 
 /// The catalogue key of what happened at a hop.
-pub fn hop_word(mark: crate::app::view_model::Mark) -> &'static str {
-    use crate::app::view_model::Mark;
+pub fn hop_word(mark: Mark) -> &'static str {
     match mark {
         Mark::Done => "hop.passed",
         Mark::Failed => "hop.dropped",
