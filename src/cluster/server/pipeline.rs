@@ -55,7 +55,16 @@ pub fn run(
     if request.options.dry_run {
         let (mut store, mut stream) = (transaction.store.clone(), transaction.stream.clone());
         let mut rehearsal = Transaction { store: &mut store, stream: &mut stream, ..*transaction };
-        return carry_out(&mut rehearsal, request, passage);
+        let stored = rehearsal.store.object(&request.key()).map(|object| object.meta().resource_version);
+        let (mut response, written) = carry_out(&mut rehearsal, request, passage)?;
+        if let Some(meta) = response.object.get_mut("metadata").and_then(Value::as_object_mut) {
+            // Nothing was stored, so the object has the revision it had before, or none.
+            match stored {
+                Some(revision) => meta.insert("resourceVersion".to_string(), revision.0.to_string().into()),
+                None => meta.remove("resourceVersion"),
+            };
+        }
+        return Ok((response, written));
     }
     carry_out(transaction, request, passage)
 }
