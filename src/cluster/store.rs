@@ -114,6 +114,23 @@ impl Store {
             .map(|(_, object)| object)
     }
 
+    /// All objects of a kind in a namespace whose names begin so, by name.
+    pub fn objects_named<'a>(
+        &'a self,
+        kind: Kind,
+        namespace: &str,
+        prefix: &str,
+    ) -> impl Iterator<Item = &'a Object> + use<'a> {
+        let from = ObjectKey::new(kind, namespace, prefix);
+        let (namespace, prefix) = (from.namespace.clone(), from.name.clone());
+        self.objects
+            .range(from..)
+            .take_while(move |(key, _)| {
+                key.kind == kind && key.namespace == namespace && key.name.starts_with(&*prefix)
+            })
+            .map(|(_, object)| object)
+    }
+
     /// All typed objects of a kind in a namespace, by name.
     pub fn list_in<R: Resource>(&self, namespace: &str) -> impl Iterator<Item = &Arc<R>> {
         self.objects_in(R::KIND, namespace).filter_map(R::from_object)
