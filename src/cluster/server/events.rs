@@ -42,7 +42,8 @@ pub fn tell(transaction: &mut Transaction<'_>, mut record: EventRecord) -> Writt
         return Written { key: key(name), old: None, new: None };
     }
     let is_new = transaction.store.object(&key(name.clone())).is_none();
-    if is_new && *transaction.writer != Actor::Scheduler && has_many_similar(transaction, &namespace, &record) {
+    if is_new && *transaction.writer != Actor::Scheduler && has_many_similar(transaction, &namespace, &record)
+    {
         let message = std::mem::replace(&mut record.message, COMBINED.to_string());
         name = event_name(&record, transaction.writer);
         record.message.push_str(&message);
@@ -99,9 +100,7 @@ fn has_many_similar(transaction: &Transaction<'_>, namespace: &str, record: &Eve
         event.reason == record.reason
             && event.event_type == event_type
             && !event.message.starts_with(COMBINED)
-            && event
-                .last_timestamp
-                .is_some_and(|last| transaction.now.seconds_since(last) <= SIMILAR_SECONDS)
+            && event.last_timestamp.is_some_and(|last| transaction.now.seconds_since(last) <= SIMILAR_SECONDS)
     };
     told_before(transaction, namespace, record).filter(is_similar).count() + 1 >= MAX_SIMILAR
 }

@@ -1,6 +1,7 @@
 //! The observable state of a cluster, in the words of a step trace.
 
 use kubestep::api::kind::Kind;
+use kubestep::cluster::fact::What;
 use serde_json::{Map, Value, json};
 
 use super::stage::{NAMESPACE, Stage};
@@ -302,6 +303,17 @@ pub fn general(stage: &Stage, kind: Kind, with_labels: bool) -> Vec<Value> {
     objects(stage, kind).iter().map(one).collect()
 }
 
+/// How often an event was told since `revision`.
+fn times_told(stage: &Stage, name: &str, revision: u64) -> usize {
+    let is_it = |what: &What| match what {
+        What::Wrote { key, new: Some(new), .. } => {
+            key.kind == Kind::Event && *key.name == *name && new.meta().resource_version.0 > revision
+        }
+        _ => false,
+    };
+    stage.facts.iter().rev().filter(|fact| is_it(&fact.what)).count()
+}
+
 /// `events`: those told in the session's namespace since `revision`, sorted by object, oldest first within one.
 pub fn events(stage: &Stage, revision: u64, folded: bool) -> Vec<String> {
     let mut told: Vec<(String, u64, Value)> = objects(stage, Kind::Event)
@@ -323,10 +335,11 @@ pub fn events(stage: &Stage, revision: u64, folded: bool) -> Vec<String> {
             matches!(reason, "SuccessfulCreate" | "SuccessfulDelete") && about.starts_with("ReplicaSet/");
         if folded && is_pod_event {
             let head = format!("{kind} {about} {reason}");
+            let times = times_told(stage, text(event, "/metadata/name"), revision);
             match folds.iter_mut().find(|(known, _, _)| *known == head) {
-                Some((_, _, count)) => *count += 1,
+                Some((_, _, count)) => *count += times,
                 None => {
-                    folds.push((head, lines.len(), 1));
+                    folds.push((head, lines.len(), times));
                     lines.push(String::new());
                 }
             }
