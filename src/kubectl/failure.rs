@@ -70,9 +70,6 @@ impl Failure {
 /// The list of an object's mistakes, each once.
 fn invalid(status: &Status) -> String {
     let details = &status.details;
-    if details.kind.is_empty() && details.name.is_empty() {
-        return format!("The request is invalid: {}", status.message);
-    }
     let mut lines: Vec<String> = Vec::new();
     for cause in &details.causes {
         let line = match cause.field.as_str() {
@@ -83,8 +80,13 @@ fn invalid(status: &Status) -> String {
             lines.push(line);
         }
     }
-    let head = format!("The {} \"{}\" is invalid", details.kind, details.name);
+    let unnamed = details.kind.is_empty() && details.name.is_empty();
+    let head = match unnamed {
+        true => "The request is invalid".to_string(),
+        false => format!("The {} \"{}\" is invalid", details.kind, details.name),
+    };
     match lines.as_slice() {
+        [] if unnamed => format!("{head}: {}", status.message),
         [] => head,
         [one] => format!("{head}: {one}"),
         many => format!("{head}: \n* {}", many.join("\n* ")),

@@ -24,7 +24,7 @@ impl Terminal {
     pub(crate) fn new() -> Self {
         let history = History::new(Settings::default());
         let mut terminal = Self { history, session: Session::default(), files: BTreeMap::new() };
-        terminal.input("kubectl create -f -", "{apiVersion: v1, kind: Namespace, metadata: {name: demo}}");
+        terminal.input("kubectl create -f -", "apiVersion: v1\nkind: Namespace\nmetadata: {name: demo}\n");
         terminal.session.namespace = "demo".to_string();
         terminal
     }

@@ -93,7 +93,7 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         failures.extend(missing);
     }
     if let Some(path) = call.flags.text("sort-by").map(str::to_string) {
-        sort(&mut found, &path)?;
+        sort(&mut found, &path, format.is_table())?;
     }
     match &format {
         Format::Plain | Format::Wide => print_tables(call, &found, &options, &wanted, failures.is_empty()),
@@ -172,7 +172,9 @@ fn print_tables(
 }
 
 /// Sorts all objects by what an expression finds in them; those in which it finds nothing come first.
-fn sort(found: &mut Vec<Found>, path: &str) -> Result<(), Failure> {
+///
+/// A field that no object has leaves an empty table; other forms of output refuse it.
+fn sort(found: &mut Vec<Found>, path: &str, in_table: bool) -> Result<(), Failure> {
     let template = Template::parse_relaxed(path).map_err(Failure::error)?;
     let kinds: Vec<Kind> = found.iter().map(|found| found.kind).collect();
     let mut keyed: Vec<(Option<Value>, Object)> = Vec::new();
@@ -180,7 +182,11 @@ fn sort(found: &mut Vec<Found>, path: &str) -> Result<(), Failure> {
         let key = template.find(&object.to_value()).unwrap_or_default().into_iter().next();
         keyed.push((key, object));
     }
-    if keyed.len() > 1 && keyed.iter().all(|(key, _)| key.is_none()) {
+    if keyed.iter().all(|(key, _)| key.is_none()) {
+        if in_table || keyed.is_empty() {
+            found.extend(kinds.into_iter().map(|kind| Found { kind, objects: Vec::new(), listed: true }));
+            return Ok(());
+        }
         let shown = if path.starts_with('{') {
             path.to_string()
         } else {
@@ -191,9 +197,6 @@ fn sort(found: &mut Vec<Found>, path: &str) -> Result<(), Failure> {
         )));
     }
     keyed.sort_by(|(left, _), (right, _)| compare(left.as_ref(), right.as_ref()));
-    if keyed.is_empty() {
-        found.extend(kinds.into_iter().map(|kind| Found { kind, objects: Vec::new(), listed: true }));
-    }
     for (_, object) in keyed {
         found.push(Found { kind: object.kind(), objects: vec![object], listed: true });
     }

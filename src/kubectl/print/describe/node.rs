@@ -45,7 +45,7 @@ pub(super) fn describe(node: &Node, host: &dyn Host) -> String {
         out.push_str("  ----\t------\t-----------------\t------------------\t------\t-------\n");
         for condition in &status.conditions {
             out.push_str(&format!(
-                "  {} \t{} \t{} \t{} \t{} \t{} \n",
+                "  {} \t{} \t{} \t{} \t{} \t{}\n",
                 condition.condition_type,
                 condition.status,
                 time(condition.last_heartbeat_time),
