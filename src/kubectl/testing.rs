@@ -106,6 +106,7 @@ spec:
 ";
 
     #[test]
+    #[ignore]
     fn show() {
         let mut terminal = Terminal::new();
         terminal.files.insert("web.yaml".into(), WEB.into());

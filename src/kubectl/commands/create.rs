@@ -1,11 +1,18 @@
-//! `kubectl create -f`: objects from files, which must not exist yet.
+//! `kubectl create`: objects from files or words, which must not exist yet.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/create/create.go` (v1.36).
-//! Leaves out: the imperative forms, `--edit`, `--raw`.
+//! Leaves out: `--edit`, `--raw`, the forms for kinds that the cluster does not have.
+
+pub mod configmap;
+pub mod deployment;
+mod form;
+pub mod ingress;
+pub mod namespace;
+pub mod service;
 
 use serde_json::Value;
 
-use super::{Call, Command, DryRun, Pending, apply, files};
+use super::{Call, Command, DryRun, NOTHING, Pending, Run, apply, files, later};
 use crate::cluster::server::request::{FieldValidation, Request, Verb};
 use crate::kubectl::failure::Failure;
 use crate::kubectl::flags;
@@ -30,21 +37,71 @@ pub const FLAGS: &[&[Flag]] = &[
 ];
 
 /// The commands below `create`.
-pub const COMMANDS: &[Command] = &[];
+pub const COMMANDS: &[Command] = &[
+    later("clusterrole", "Create a cluster role"),
+    later("clusterrolebinding", "Create a cluster role binding for a particular cluster role"),
+    Command {
+        name: "configmap",
+        about: "Create a config map from a local file, directory or literal value",
+        aliases: &["cm"],
+        flags: configmap::FLAGS,
+        run: Run::Does(configmap::run),
+        ..NOTHING
+    },
+    later("cronjob", "Create a cron job with the specified name"),
+    Command {
+        name: "deployment",
+        about: "Create a deployment with the specified name",
+        aliases: &["deploy"],
+        flags: deployment::FLAGS,
+        required: &["image"],
+        run: Run::Does(deployment::run),
+        ..NOTHING
+    },
+    Command {
+        name: "ingress",
+        about: "Create an ingress with the specified name",
+        aliases: &["ing"],
+        flags: ingress::FLAGS,
+        run: Run::Does(ingress::run),
+        ..NOTHING
+    },
+    later("job", "Create a job with the specified name"),
+    Command {
+        name: "namespace",
+        about: "Create a namespace with the specified name",
+        aliases: &["ns"],
+        flags: namespace::FLAGS,
+        run: Run::Does(namespace::run),
+        ..NOTHING
+    },
+    later("poddisruptionbudget", "Create a pod disruption budget with the specified name"),
+    later("priorityclass", "Create a priority class with the specified name"),
+    later("quota", "Create a quota with the specified name"),
+    later("role", "Create a role with single rule"),
+    later("rolebinding", "Create a role binding for a particular role or cluster role"),
+    later("secret", "Create a secret using a specified subcommand"),
+    Command {
+        name: "service",
+        about: "Create a service using a specified subcommand",
+        aliases: &["svc"],
+        run: Run::Group(service::COMMANDS),
+        ..NOTHING
+    },
+    later("serviceaccount", "Create a service account with the specified name"),
+    later("token", "Request a service account token"),
+];
 
 /// Creates what the files describe.
 pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     if !call.flags.given("filename") && !call.flags.given("kustomize") {
         if !call.args.is_empty() {
-            return Err(Failure::error(format!(
-                "{} {} is not in this release of Kubestep; use -f with a file",
-                call.path, call.args[0]
-            )));
+            return Err(Failure::usage(&call.path, format!("Unexpected args: [{}]", call.args.join(" "))));
         }
         return Err(Failure::error("must specify one of -f and -k"));
     }
     if !call.args.is_empty() {
-        return Err(Failure::usage(&call.path, format!("unexpected args: [{}]", call.args.join(" "))));
+        return Err(Failure::usage(&call.path, format!("Unexpected args: [{}]", call.args.join(" "))));
     }
     let format = Format::of(&call.flags, false)?;
     let dry_run = call.dry_run()?;

@@ -12,6 +12,8 @@ pub mod describe;
 pub mod files;
 pub mod get;
 pub mod help;
+pub mod label;
+pub mod patch;
 pub mod rollout;
 pub mod scale;
 pub mod set;
@@ -276,12 +278,30 @@ pub const ALL: &[Command] = &[
         run: Run::Either(apply::run, apply::COMMANDS),
         ..NOTHING
     },
-    later("patch", "Update fields of a resource"),
+    Command {
+        name: "patch",
+        about: "Update fields of a resource",
+        flags: patch::FLAGS,
+        run: Run::Does(patch::run),
+        ..NOTHING
+    },
     later("replace", "Replace a resource by file name or stdin"),
     later("wait", "Wait for a specific condition on one or many resources"),
     later("kustomize", "Build a kustomization target from a directory or URL"),
-    later("label", "Update the labels on a resource"),
-    later("annotate", "Update the annotations on a resource"),
+    Command {
+        name: "label",
+        about: "Update the labels on a resource",
+        flags: label::FLAGS,
+        run: Run::Does(label::label),
+        ..NOTHING
+    },
+    Command {
+        name: "annotate",
+        about: "Update the annotations on a resource",
+        flags: label::FLAGS,
+        run: Run::Does(label::annotate),
+        ..NOTHING
+    },
     later(
         "completion",
         "Output shell completion code for the specified shell (bash, zsh, fish, or powershell)",
