@@ -4,6 +4,7 @@
 //! state and [`effect::Effect`]s, and `view_model` projects the state for each pane.
 
 pub mod checking;
+pub mod difference;
 pub mod effect;
 pub mod layout;
 pub mod message;

@@ -19,7 +19,7 @@ pub fn shared_of(state: &State) -> Shared {
     layout.insert("file".to_string(), state.file().name.clone());
     layout.insert("tab".to_string(), state.inspector_tab.name().to_string());
     layout.insert("url".to_string(), state.requests.url.clone());
-    layout.insert("namespace".to_string(), state.shell.namespace().to_string());
+    layout.insert("namespace".to_string(), state.shell.session.namespace.clone());
     if let Some(object) = &state.selected {
         let parts = [object.kind.as_str(), &object.namespace, &object.name];
         layout.insert("selected".to_string(), parts.join("/"));
@@ -63,7 +63,7 @@ pub fn take_over(state: &mut State, shared: &Shared) {
         fresh.requests.url = url.to_string();
     }
     if let Some(namespace) = laid("namespace") {
-        fresh.shell.use_namespace(namespace);
+        fresh.shell.session.namespace = namespace.to_string();
     }
     if let Some([kind, namespace, name]) =
         laid("selected").map(|selected| selected.splitn(3, '/').collect::<Vec<_>>()).as_deref()

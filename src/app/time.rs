@@ -83,12 +83,19 @@ pub fn run_on(state: &mut State) {
 
 /// Carries out a command at the moment on screen and tells what came of it.
 pub fn perform(state: &mut State, command: Command) {
-    let performed = state.history.perform(command);
+    let (branch, _) = state.moment();
+    state.history.perform(command);
+    moved(state, branch);
+    super::shell::poll(state);
+}
+
+/// What a new moment means for the desk; `branch` is the branch before.
+pub fn moved(state: &mut State, branch: usize) {
     state.fact = None;
     state.attempt = None;
     state.is_copied = false;
     tell(state);
-    if performed.forked {
+    if state.moment().0 != branch {
         state.announcement =
             Text::new("announce.forked").with("tick", state.history.cluster().visible_tick());
     }

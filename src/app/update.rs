@@ -6,6 +6,7 @@ use super::layout::{InspectorTab, ScreenTab};
 use super::message::Message;
 use super::session::{FILES_LIMIT, File};
 use super::sharing;
+use super::shell;
 use super::state::{Run, State};
 use super::time;
 use super::view_model::ObjectReference;
@@ -76,25 +77,18 @@ pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
             state.edits += 1;
             check_file(state);
         }
-        Message::ApplyAsked => {
-            for document in crate::api::manifest::parse(&state.file().text.clone()).documents {
-                let text = |name: &str| document.value[name].as_str().unwrap_or_default().to_string();
-                let Some(kind) = crate::api::kind::Kind::from_manifest(&text("apiVersion"), &text("kind"))
-                else {
-                    continue;
-                };
-                let meta = &document.value["metadata"];
-                let request = crate::cluster::server::request::Request::new(
-                    crate::cluster::server::request::Verb::Create,
-                    kind,
-                    meta["namespace"].as_str().unwrap_or_default(),
-                    meta["name"].as_str().unwrap_or_default(),
-                    document.value.clone(),
-                );
-                time::perform(state, Command::Ask(request));
-            }
-        }
+        Message::ApplyAsked => apply(state),
         Message::DifferenceToggled => state.has_difference = !state.has_difference,
+
+        Message::LineEntered(line) => shell::enter(state, &line),
+        Message::CommandChosen(line) => {
+            state.open_stage = None;
+            state.screen_tab = ScreenTab::Terminal;
+            shell::enter(state, &line);
+        }
+        Message::CompletionAsked(line) => shell::tab(state, &line),
+        Message::CompletionLeft => state.screenful.completion = None,
+        Message::InterruptAsked => shell::interrupt(state),
 
         Message::RequestEdited(url) => state.requests.url = url,
         Message::RequestSent => send_request(state),
@@ -203,6 +197,18 @@ fn show_file(state: &mut State, at: usize) {
     check_file(state);
     state.has_difference = false;
     state.editor_revision += 1;
+}
+
+/// Apply is a line in the terminal like any other.
+fn apply(state: &mut State) {
+    if state.embed.as_ref().is_some_and(|embed| embed.is_read_only) {
+        return;
+    }
+    let line = ["kubectl apply -f ", &state.file().name].concat();
+    let file = state.file_mut();
+    file.applied = file.text.clone();
+    state.has_difference = false;
+    shell::enter(state, &line);
 }
 
 /// Looks through the file on screen.

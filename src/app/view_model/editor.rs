@@ -1,6 +1,7 @@
 //! The editor.
 
 use super::why::DiffLine;
+use crate::app::difference::difference_of;
 use crate::app::state::State;
 
 /// What the editor shows.
@@ -75,7 +76,10 @@ pub fn editor_view(state: &State) -> EditorView {
         text: file.text.clone(),
         revision: state.editor_revision,
         problems: state.problems.clone(),
-        difference: None,
+        difference: state.has_difference.then(|| Difference {
+            lines: difference_of(&state.history.cluster().store, &file.text),
+            command: ["kubectl diff -f ", &file.name].concat(),
+        }),
         command: ["kubectl apply -f ", &file.name].concat(),
         forks: !state.history.is_at_end(),
         is_read_only: state.embed.as_ref().is_some_and(|embed| embed.is_read_only),

@@ -54,8 +54,8 @@ pub struct Completion {
 pub fn terminal_view(state: &State) -> TerminalView {
     TerminalView {
         lines: state.screenful.lines.clone(),
-        history: state.shell.history.clone(),
-        is_busy: false,
+        history: state.shell.session.history.clone(),
+        is_busy: state.shell.waiting.is_some(),
         completion: state.screenful.completion.clone(),
         prompt: "$".to_string(),
     }
