@@ -388,7 +388,7 @@ pub fn reconcile(memory: &mut Memory, view: &View<'_>, key: &WorkKey) -> Outcome
 }
 
 /// What a load changes for requests, a line each; empty when they go on as before.
-fn changes_between(old: Option<&Configuration>, new: &Configuration) -> Vec<String> {
+pub(super) fn changes_between(old: Option<&Configuration>, new: &Configuration) -> Vec<String> {
     let text_of = |route: &Route| {
         let host = if route.host.is_empty() { "*" } else { &route.host };
         let backend = match &route.backend {

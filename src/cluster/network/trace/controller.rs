@@ -11,7 +11,7 @@ use crate::api::object::Resource;
 use crate::cluster::because::Because;
 use crate::cluster::network::endpoints::{Backend, Snapshot};
 use crate::cluster::network::ingress::{
-    Configuration, Flags, NoUpstream, NotHandled, configuration_of, port_of, upstream,
+    Configuration, Flags, NoUpstream, NotHandled, changes_between, configuration_of, port_of, upstream,
 };
 use crate::cluster::network::programs::Program;
 use crate::cluster::network::routes::{
@@ -57,7 +57,7 @@ impl Journey<'_> {
             return self.drop_at(hop, Dropped::soon(Sees::Status(404), 1, repair, command));
         };
         let fresh = configuration_of(self.input.store, &Flags::of(pod), loaded.loaded_tick);
-        let is_current = fresh.ingresses == loaded.ingresses && fresh.upstreams == loaded.upstreams;
+        let is_current = changes_between(Some(&loaded), &fresh).is_empty();
         let finding = match is_current {
             true => Because::new("trace.controller.current"),
             false => Because::new("trace.controller.behind"),
@@ -257,7 +257,7 @@ impl Journey<'_> {
             self.push(hop);
             return Ok(order);
         };
-        hop.finding = match (lack, port) {
+        hop.finding = match (&lack, port) {
             (NoUpstream::NoService, _) => Because::new("trace.service.missing_yet").with("service", &name),
             (NoUpstream::NoPort, None) | (_, None) => Because::new("trace.service.no_port")
                 .with("service", &name)
@@ -266,6 +266,9 @@ impl Journey<'_> {
             (_, Some(_)) => Because::new("trace.service.no_endpoint"),
         };
         let dropped = match (fresh, port) {
+            (Ok(_), _) if lack == NoUpstream::NoEndpoint => {
+                missing_endpoint(input, &service, &pods::Lack::NotLoaded, sees, &Loader::Controller)
+            }
             (Ok(_), _) => Dropped::soon(sees, 1, Because::new("trace.repair.controller_loads"), get),
             (Err(_), None) => {
                 let repair = Because::new("trace.service.repair_port").with("ports", ports_text(&service));

@@ -290,6 +290,16 @@ pub(super) fn missing_endpoint(
             Because::new("trace.repair.no_match").with("selector", selector).with("service", name),
             format!("kubectl -n {namespace} get pods --show-labels"),
         ),
+        Lack::NotMade(maker, wanted) => {
+            let kind = maker.kind.printed();
+            let repair = match wanted {
+                0 => Because::new("trace.repair.none_wanted"),
+                _ => Because::new("trace.repair.not_made"),
+            };
+            let repair =
+                repair.with("kind", maker.kind.name()).with("name", &maker.name).with("count", wanted);
+            Dropped::new(sees, repair, format!("kubectl -n {namespace} get {kind} {}", maker.name))
+        }
         Lack::NoneReady(pod, reason) => {
             let command = match reason.key {
                 "trace.unready.no_node" | "trace.unready.waiting" | "trace.unready.probe" => {

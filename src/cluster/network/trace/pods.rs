@@ -2,6 +2,7 @@
 
 use super::hop::{Candidate, Cell, Verdict};
 use super::{Timestamp, TraceInput};
+use crate::api::kinds::apps::{Deployment, PodTemplateSpec, ReplicaSet};
 use crate::api::kinds::networking::{Service, ServicePort};
 use crate::api::kinds::pod::Pod;
 use crate::api::meta::ObjectKey;
@@ -21,6 +22,8 @@ pub(super) enum Lack {
     NoPods,
     /// No Pod has the labels.
     NoMatch,
+    /// A Deployment or ReplicaSet with the labels wants so many Pods, but none is there.
+    NotMade(ObjectKey, i32),
     /// Pods match, but none is ready: the first of them, and why.
     NoneReady(String, Because),
     /// Pods are ready, but none declares the named target port.
@@ -44,8 +47,15 @@ struct Standing {
     matches: bool,
     ready: Result<Timestamp, Because>,
     port: Option<i32>,
-    listed: bool,
+    /// Whether an EndpointSlice has it, and whether as ready.
+    listed: Option<bool>,
     loaded: bool,
+}
+
+impl Standing {
+    fn is_listed_ready(&self) -> bool {
+        self.listed == Some(true)
+    }
 }
 
 /// Looks at every Pod that the Service's selector matches; when it matches none, at the others of the namespace.
@@ -60,11 +70,13 @@ pub(super) fn look(
     let key = service.key();
     let stored = Snapshot::take(input.store, &key);
     let backends = |snapshot: Option<&Snapshot>| -> Vec<Backend> {
-        let backends = snapshot.zip(port).map(|(snapshot, port)| snapshot.backends(port));
-        backends.unwrap_or_default().into_iter().filter(|backend| backend.ready).collect()
+        snapshot.zip(port).map(|(snapshot, port)| snapshot.backends(port)).unwrap_or_default()
     };
-    let (listed, used) = (backends(stored.as_ref()), backends(loaded));
-    let has = |backends: &[Backend], pod: &ObjectKey| backends.iter().any(|b| b.pod.as_ref() == Some(pod));
+    let (listed, mut used) = (backends(stored.as_ref()), backends(loaded));
+    used.retain(|backend| backend.ready);
+    let of = |backends: &[Backend], pod: &ObjectKey| {
+        backends.iter().find(|b| b.pod.as_ref() == Some(pod)).map(|b| b.ready)
+    };
     let selector = &service.spec.selector;
     let matches =
         |pod: &Pod| !selector.is_empty() && selector.iter().all(|(k, v)| pod.meta.labels.get(k) == Some(v));
@@ -80,8 +92,8 @@ pub(super) fn look(
             matches: matches(pod),
             ready: readiness(pod),
             port: port.and_then(|port| target_port(pod, port)),
-            listed: has(&listed, &key),
-            loaded: has(&used, &key),
+            listed: of(&listed, &key),
+            loaded: of(&used, &key).is_some(),
         };
         let taken = chosen.is_some_and(|chosen| chosen.pod.as_ref() == Some(&key));
         candidates.push(candidate(pod, &standing, port, taken, selector));
@@ -103,7 +115,7 @@ pub(super) fn look(
         Because::new("trace.column.port"),
         Because::new("trace.column.listed"),
     ];
-    Look { columns, candidates, lack: lack_of(service, all.is_empty(), &standings, port) }
+    Look { columns, candidates, lack: lack_of(input, service, all.is_empty(), &standings, port) }
 }
 
 fn candidate(
@@ -129,15 +141,16 @@ fn candidate(
         (None, None) => Cell::plain(nothing()),
     };
     let listed = match standing.listed {
-        true => Cell::good(Because::new("trace.cell.listed")),
-        false if standing.matches => Cell::bad(Because::new("trace.cell.not_listed")),
-        false => Cell::plain(nothing()),
+        Some(true) => Cell::good(Because::new("trace.cell.listed")),
+        Some(false) => Cell::bad(Because::new("trace.cell.listed_not_ready")),
+        None if standing.matches => Cell::bad(Because::new("trace.cell.not_listed")),
+        None => Cell::plain(nothing()),
     };
     let (verdict, reason) = if taken {
         (Verdict::Used, Because::new("trace.left.used"))
     } else if !standing.matches {
         (Verdict::LeftOut, Because::new("trace.left.labels"))
-    } else if standing.loaded && standing.listed {
+    } else if standing.loaded && standing.is_listed_ready() {
         (Verdict::Spare, Because::new("trace.left.spare"))
     } else if standing.loaded {
         (Verdict::Spare, Because::new("trace.left.stale"))
@@ -145,7 +158,7 @@ fn candidate(
         (Verdict::LeftOut, reason.clone())
     } else if standing.port.is_none() {
         (Verdict::LeftOut, Because::new("trace.left.port"))
-    } else if !standing.listed {
+    } else if !standing.is_listed_ready() {
         (Verdict::LeftOut, Because::new("trace.left.not_listed"))
     } else {
         (Verdict::LeftOut, Because::new("trace.left.not_loaded"))
@@ -177,7 +190,11 @@ fn readiness(pod: &Pod) -> Result<Timestamp, Because> {
         return Err(Because::new("trace.unready.finished").with("phase", &pod.status.phase));
     }
     if !pod.is_bound() {
-        return Err(Because::new("trace.unready.no_node"));
+        let is_refused = pod.condition("PodScheduled").is_some_and(|condition| condition.status == "False");
+        return Err(match is_refused {
+            true => Because::new("trace.unready.no_node"),
+            false => Because::new("trace.unready.not_placed"),
+        });
     }
     if pod.is_ready() {
         return Ok(pod.ready_since().unwrap_or_default());
@@ -199,6 +216,7 @@ fn readiness(pod: &Pod) -> Result<Timestamp, Because> {
 }
 
 fn lack_of(
+    input: &TraceInput<'_>,
     service: &Service,
     no_pods: bool,
     standings: &[(String, Standing)],
@@ -209,7 +227,11 @@ fn lack_of(
         return Lack::NoSelector;
     }
     let Some((first, standing)) = matching.peek() else {
-        return if no_pods { Lack::NoPods } else { Lack::NoMatch };
+        return match maker_of(input, service) {
+            Some((maker, wanted)) => Lack::NotMade(maker, wanted),
+            None if no_pods => Lack::NoPods,
+            None => Lack::NoMatch,
+        };
     };
     let first_unready =
         standing.ready.as_ref().err().map(|reason| Lack::NoneReady(first.clone(), reason.clone()));
@@ -217,7 +239,7 @@ fn lack_of(
     if ready.is_empty() {
         return first_unready.unwrap_or(Lack::NotListed);
     }
-    if ready.iter().any(|standing| standing.listed) {
+    if ready.iter().any(|standing| standing.is_listed_ready()) {
         return Lack::NotLoaded;
     }
     match port {
@@ -226,4 +248,18 @@ fn lack_of(
         }
         _ => Lack::NotListed,
     }
+}
+
+/// The Deployment, or else the ReplicaSet, whose Pods the Service would select, and how many it wants.
+fn maker_of(input: &TraceInput<'_>, service: &Service) -> Option<(ObjectKey, i32)> {
+    let namespace = &service.meta.namespace;
+    let would_match = |template: &PodTemplateSpec| {
+        service.spec.selector.iter().all(|(k, v)| template.meta.labels.get(k) == Some(v))
+    };
+    let deployment = input.store.list_in::<Deployment>(namespace).find(|d| would_match(&d.spec.template));
+    if let Some(deployment) = deployment {
+        return Some((deployment.key(), deployment.spec.replicas.unwrap_or(1)));
+    }
+    let set = input.store.list_in::<ReplicaSet>(namespace).find(|set| would_match(&set.spec.template))?;
+    Some((set.key(), set.spec.replicas.unwrap_or(1)))
 }

@@ -310,6 +310,14 @@ fn what_the_store_holds_but_nobody_has_programmed_is_one_tick_away() {
     );
     let mut waiting = pod("demo", "a", "", "", "example/api:1");
     waiting.status.conditions.clear();
+    scene.put(waiting.clone().into());
+    assert_eq!(end(&scene.get(SHOP)).2, Some("trace.repair.starting"));
+    waiting.status.conditions = vec![crate::api::kinds::pod::PodCondition {
+        condition_type: "PodScheduled".to_string(),
+        status: "False".to_string(),
+        reason: "Unschedulable".to_string(),
+        ..Default::default()
+    }];
     scene.put(waiting.into());
     assert_eq!(end(&scene.get(SHOP)).2, Some("trace.repair.no_node"));
     scene.run(pod("demo", "a", "node-1", "10.244.1.5", "example/api:1"), &[8080]);
