@@ -2,7 +2,7 @@
 // optimise the module, name every file by its content and lay down the Content-Security-Policy.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
@@ -36,9 +36,7 @@ let page = readFileSync(staged("index.html"), "utf8");
 page = page.replace("</head>", `  <meta name="kubestep-editor" content="./editor.js">\n</head>`);
 
 if (release) {
-  const wasm = staged("page_bg.wasm");
-  // The npm package holds the tool as a script, so this is the same binary on every system.
-  execFileSync(process.execPath, [join(root, "node_modules/binaryen/bin/wasm-opt"), ...wasm_opt_flags, wasm, "-o", wasm], { stdio: "inherit" });
+  optimise(staged("page_bg.wasm"));
   await minify("page.js");
 
   // Leaves first: a file's hash must cover the hashed names inside it.
@@ -56,6 +54,21 @@ writeFileSync(staged("index.html"), page);
 function sheets_in(folder) {
   const path = join(root, "styles", folder);
   return existsSync(path) ? readdirSync(path).filter((name) => name.endsWith(".css")).sort().map((name) => `${folder}/${name}`) : [];
+}
+
+// Optimise a module in place. The result is kept, so that a build that changes nothing takes no time.
+function optimise(wasm) {
+  const digest = createHash("sha256").update(wasm_opt_flags.join(" ")).update(readFileSync(wasm)).digest("hex");
+  const cache = join(root, "node_modules/.cache/kubestep");
+  const kept = join(cache, `${digest}.wasm`);
+  if (!existsSync(kept)) {
+    rmSync(cache, { recursive: true, force: true });
+    mkdirSync(cache, { recursive: true });
+    // The npm package holds the tool as a script, so this is the same program on every system.
+    execFileSync(process.execPath, [join(root, "node_modules/binaryen/bin/wasm-opt"), ...wasm_opt_flags, wasm, "-o", `${kept}.part`], { stdio: "inherit" });
+    renameSync(`${kept}.part`, kept);
+  }
+  copyFileSync(kept, wasm);
 }
 
 // Minify one script in place.
