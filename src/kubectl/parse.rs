@@ -198,8 +198,13 @@ pub fn parse(words: &[String]) -> Result<Parsed, Failure> {
 }
 
 fn unknown_command(word: &str) -> Failure {
-    let similar =
-        suggest::suggestions(word, commands::ALL.iter().map(|command| (command.name, command.meant_by)));
+    let similar = suggest::suggestions(
+        word,
+        commands::ALL
+            .iter()
+            .filter(|command| command.name != "help")
+            .map(|command| (command.name, command.meant_by)),
+    );
     let mut text = format!("unknown command \"{word}\" for \"kubectl\"");
     if !similar.is_empty() {
         text.push_str("\n\nDid you mean this?");

@@ -79,13 +79,18 @@ pub fn kind_of(word: &str, host: &dyn Host) -> Result<Kind, Failure> {
         return Ok(kind);
     }
     let plain = word.split('.').next().unwrap_or(word);
-    let lower = plain.to_ascii_lowercase();
-    match ABSENT.iter().find(|names| names.contains(&lower.as_str())) {
+    match absent(plain) {
         Some(names) if plain == word => {
             Err(Failure::error(format!("{} are not simulated in this release of Kubestep", names[0])))
         }
         _ => Err(Failure::error(format!("the server doesn't have a resource type \"{plain}\""))),
     }
+}
+
+/// The names of a kind of Kubernetes that the cluster does not have: plural, singular, short.
+pub fn absent(word: &str) -> Option<&'static [&'static str]> {
+    let lower = word.to_ascii_lowercase();
+    ABSENT.iter().copied().find(|names| names.contains(&lower.as_str()))
 }
 
 /// What the arguments ask for, in their order.

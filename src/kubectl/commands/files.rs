@@ -181,7 +181,8 @@ fn metadata_problem(metadata: &Value) -> Option<String> {
     })
 }
 
-fn json_type(value: &Value) -> &'static str {
+/// Go's word for a JSON value.
+pub(super) fn json_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",

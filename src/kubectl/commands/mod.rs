@@ -6,18 +6,24 @@
 pub mod api_resources;
 pub mod apply;
 pub mod config;
+pub mod cordon;
 pub mod create;
 pub mod delete;
 pub mod describe;
+pub mod explain;
+pub mod expose;
 pub mod files;
 pub mod get;
 pub mod help;
 pub mod label;
 pub mod patch;
+pub mod replace;
 pub mod rollout;
+pub mod run;
 pub mod scale;
 pub mod set;
 pub mod version;
+pub mod wait;
 
 use super::execution::Output;
 use super::failure::Failure;
@@ -130,6 +136,8 @@ pub enum Pending {
     Delete(delete::Gone),
     /// A rollout that is not finished.
     Rollout(rollout::status::Watching),
+    /// Objects that are not yet as wanted.
+    Wait(wait::Waiting),
     /// A watch that ends only by Ctrl-C or `--timeout`.
     Watch(get::Watching),
 }
@@ -140,6 +148,7 @@ impl Pending {
         match self {
             Self::Delete(gone) => gone.poll(host),
             Self::Rollout(watching) => watching.poll(host),
+            Self::Wait(waiting) => waiting.poll(host),
             Self::Watch(watching) => watching.poll(host),
         }
     }
@@ -203,18 +212,34 @@ pub const ALL: &[Command] = &[
         run: Run::Either(create::run, create::COMMANDS),
         ..NOTHING
     },
-    later(
-        "expose",
-        "Take a replication controller, service, deployment or pod and expose it as a new Kubernetes service",
-    ),
-    later("run", "Run a particular image on the cluster"),
+    Command {
+        name: "expose",
+        about: "Take a replication controller, service, deployment or pod and expose it as a new Kubernetes service",
+        flags: expose::FLAGS,
+        run: Run::Does(expose::run),
+        ..NOTHING
+    },
+    Command {
+        name: "run",
+        about: "Run a particular image on the cluster",
+        flags: run::FLAGS,
+        required: &["image"],
+        run: Run::Does(run::run),
+        ..NOTHING
+    },
     Command {
         name: "set",
         about: "Set specific features on objects",
         run: Run::Group(set::COMMANDS),
         ..NOTHING
     },
-    later("explain", "Get documentation for a resource"),
+    Command {
+        name: "explain",
+        about: "Get documentation for a resource",
+        flags: explain::FLAGS,
+        run: Run::Does(explain::run),
+        ..NOTHING
+    },
     Command {
         name: "get",
         about: "Display one or many resources",
@@ -250,8 +275,20 @@ pub const ALL: &[Command] = &[
     later("certificate", "Modify certificate resources"),
     later("cluster-info", "Display cluster information"),
     later("top", "Display resource (CPU/memory) usage"),
-    later("cordon", "Mark node as unschedulable"),
-    later("uncordon", "Mark node as schedulable"),
+    Command {
+        name: "cordon",
+        about: "Mark node as unschedulable",
+        flags: cordon::FLAGS,
+        run: Run::Does(cordon::cordon),
+        ..NOTHING
+    },
+    Command {
+        name: "uncordon",
+        about: "Mark node as schedulable",
+        flags: cordon::FLAGS,
+        run: Run::Does(cordon::uncordon),
+        ..NOTHING
+    },
     later("drain", "Drain node in preparation for maintenance"),
     later("taint", "Update the taints on one or more nodes"),
     Command {
@@ -285,8 +322,20 @@ pub const ALL: &[Command] = &[
         run: Run::Does(patch::run),
         ..NOTHING
     },
-    later("replace", "Replace a resource by file name or stdin"),
-    later("wait", "Wait for a specific condition on one or many resources"),
+    Command {
+        name: "replace",
+        about: "Replace a resource by file name or stdin",
+        flags: replace::FLAGS,
+        run: Run::Does(replace::run),
+        ..NOTHING
+    },
+    Command {
+        name: "wait",
+        about: "Wait for a specific condition on one or many resources",
+        flags: wait::FLAGS,
+        run: Run::Does(wait::run),
+        ..NOTHING
+    },
     later("kustomize", "Build a kustomization target from a directory or URL"),
     Command {
         name: "label",

@@ -66,7 +66,13 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         )));
     }
     let dry_run = call.dry_run()?;
-    let body = body_of(&text);
+    let body = body_of(&text).and_then(|body| match (&body, verb) {
+        (Value::Object(_), _) | (_, Verb::JsonPatch) => Ok(body),
+        (other, _) => Err(format!(
+            "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+            super::files::json_type(other)
+        )),
+    });
     let (objects, mut failures) = resources::targets(call)?;
     for object in objects {
         let body = match &body {

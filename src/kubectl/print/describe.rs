@@ -49,7 +49,6 @@ fn labels_lines(indent: &str, title: &str, labels: &BTreeMap<String, String>) ->
     }
     for (index, (key, value)) in labels.iter().enumerate() {
         if index > 0 {
-            out.push_str(indent);
             out.push('\t');
         }
         out.push_str(&format!("{key}={value}\n"));

@@ -48,7 +48,7 @@ fn set_paused(call: &mut Call, paused: bool) -> Result<Option<Pending>, Failure>
                 let word = if paused { "paused" } else { "resumed" };
                 create::print(call, &format, kind.printed(), response.object, word, DryRun::No)?;
             }
-            Err(status) => failures.push(Failure::server_when("failed to patch: ", &status)),
+            Err(status) => failures.push(Failure::error(format!("failed to patch: {}", status.message))),
         }
     }
     Failure::all(failures).map_or(Ok(None), Err)

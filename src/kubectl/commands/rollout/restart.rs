@@ -47,7 +47,7 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
             Ok(response) => {
                 create::print(call, &format, kind.printed(), response.object, "restarted", DryRun::No)?
             }
-            Err(status) => failures.push(Failure::server_when("failed to patch: ", &status)),
+            Err(status) => failures.push(Failure::error(format!("failed to patch: {}", status.message))),
         }
     }
     Failure::all(failures).map_or(Ok(None), Err)

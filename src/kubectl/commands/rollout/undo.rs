@@ -109,7 +109,7 @@ fn undo(call: &mut Call, deployment: &Deployment, to: i64, dry_run: DryRun) -> R
     request.options.dry_run = dry_run == DryRun::Server;
     call.host
         .ask(request)
-        .map_err(|status| Failure::server_when(&format!("failed restoring revision {to}: "), &status))?;
+        .map_err(|status| Failure::error(format!("failed restoring revision {to}: {}", status.message)))?;
     Ok("rolled back".to_string())
 }
 

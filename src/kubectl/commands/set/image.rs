@@ -121,10 +121,9 @@ fn set(
     let meta = object.meta();
     let mut request = Request::new(Verb::StrategicPatch, object.kind(), &meta.namespace, &meta.name, body);
     request.options.dry_run = dry_run == DryRun::Server;
-    let response = call
-        .host
-        .ask(request)
-        .map_err(|status| Failure::server_when("failed to patch image update to pod template: ", &status))?;
+    let response = call.host.ask(request).map_err(|status| {
+        Failure::error(format!("failed to patch image update to pod template: {}", status.message))
+    })?;
     call.pass_on(&response.warnings);
     Ok(Some(response.object))
 }

@@ -29,7 +29,7 @@ pub(super) fn service(service: &Service, host: &dyn Host) -> String {
     line("IP", &spec.cluster_ip);
     if !spec.cluster_ips.is_empty() {
         line("IPs", &spec.cluster_ips.join(","));
-    } else if spec.service_type != "ExternalName" {
+    } else {
         line("IPs", "<none>");
     }
     if !spec.external_ips.is_empty() {
