@@ -60,6 +60,15 @@ spec:
         resources: {requests: {cpu: 100m, memory: 64Mi}}
 ";
 
+const CLIENT: &str = "
+apiVersion: v1
+kind: Pod
+metadata: {name: client, namespace: demo}
+spec:
+  containers:
+  - {name: client, image: busybox, command: [sleep, '3600']}
+";
+
 const SHOP: &str = "http://shop.example/api/items";
 
 /// A cluster that keeps its facts and checks every trace it draws.
@@ -255,4 +264,47 @@ fn the_ways_to_break_a_working_road() {
         let (seen, failed_at, _) = scene.end(SHOP);
         assert_eq!((seen.as_str(), failed_at), (*sees, *stage), "{sentence}");
     }
+}
+
+#[test]
+fn a_rolling_update_is_felt_inside_and_a_broken_one_by_nobody() {
+    use kubestep::cluster::network::trace::{Sees, Stage};
+    use kubestep::cluster::network::traffic::{SteadyClient, Tally};
+    let mut scene = Scene::boot();
+    for text in [NAMESPACE, SERVICE, INGRESS, DEPLOYMENT, CLIENT] {
+        scene.apply(text);
+    }
+    (0..40).for_each(|_| scene.tick());
+    let inside = TraceRequest::get("http://api/", 0).unwrap().from_pod("demo", "client");
+    let clients = [
+        SteadyClient { request: TraceRequest::get(SHOP, 0).unwrap(), per_tick: 6 },
+        SteadyClient { request: inside, per_tick: 6 },
+    ];
+    let mut roll_out = |image: &str| {
+        let container = json!({"name": "api", "image": image, "ports": [{"containerPort": 8080}]});
+        let body = json!({"spec": {"template": {"spec": {"containers": [container]}}}});
+        scene.patch(Kind::Deployment, "demo", "api", body);
+        let mut tallies: [Vec<Tally>; 2] = [Vec::new(), Vec::new()];
+        for _ in 0..60 {
+            let input = scene.cluster.trace_input();
+            for (client, tallies) in clients.iter().zip(&mut tallies) {
+                tallies.push(client.send(&input, scene.cluster.tick()));
+            }
+            scene.tick();
+        }
+        tallies
+    };
+    let answered_by = |tally: &Tally| tally.by_pod.keys().map(|pod| pod.name.to_string()).collect::<Vec<_>>();
+
+    let [outside, inside] = roll_out("registry.example/shop/api:2.0");
+    assert!(outside.iter().all(|tally| tally.failures() == 0), "nginx tries the next endpoint");
+    assert!(outside.iter().any(|tally| tally.by_pod.len() > 3), "old and new Pods answer side by side");
+    let lost: std::collections::BTreeSet<_> =
+        inside.iter().flat_map(|tally| tally.failed.keys().copied()).collect();
+    assert_eq!(lost.into_iter().collect::<Vec<_>>(), [(Sees::TimedOut, Some(Stage::Pod))]);
+    let before = answered_by(outside.last().unwrap());
+
+    let [outside, inside] = roll_out("registry.example/shop/api:missing");
+    assert!(outside.iter().chain(&inside).all(|tally| tally.failures() == 0));
+    assert_eq!(answered_by(outside.last().unwrap()), before, "the old Pods go on serving");
 }

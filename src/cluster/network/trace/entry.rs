@@ -9,7 +9,7 @@ use crate::api::kinds::networking::{Service, ServicePort};
 use crate::api::meta::{Name, ObjectKey};
 use crate::api::object::Resource;
 use crate::cluster::because::Because;
-use crate::cluster::network::endpoints::{Backend, Choice, Entry, Snapshot};
+use crate::cluster::network::endpoints::{Backend, Choice, Entry, Snapshot, protocol_of};
 use crate::cluster::network::proxy::{self, AddressKind, Programmed, address_kind};
 
 /// Who works from a loaded state that may lag the store.
@@ -124,6 +124,15 @@ impl Journey<'_> {
             note_staleness(input, &mut hop, node, programmed);
             self.push(hop);
             return Ok(Target { address: backend.address, port: backend.port });
+        }
+        if let Some((pod, address, port)) = host_port(input, node, socket.port) {
+            hop.evidence.push(Evidence::new(&pod, "spec.containers"));
+            hop.finding = Because::new("trace.entry.host_port")
+                .with("node", node)
+                .with("port", socket.port)
+                .with("pod", named(&pod));
+            self.push(hop);
+            return Ok(Target { address, port });
         }
         let on_node = input.nodes.get(node).into_iter().flat_map(|runtime| runtime.pods.values());
         let listens = |pod: &&std::sync::Arc<crate::cluster::runtime::node::RunningPod>| {
@@ -364,6 +373,17 @@ fn note_staleness(input: &TraceInput<'_>, hop: &mut Hop, node: &str, programmed:
 fn node_with(input: &TraceInput<'_>, address: &str) -> Option<Name> {
     let has = |node: &&std::sync::Arc<Node>| node.status.addresses.iter().any(|a| a.address == address);
     input.store.list::<Node>().find(has).map(|node| node.meta.name.clone())
+}
+
+/// The Pod of a node that has a host port, with its address and the container's port.
+fn host_port(input: &TraceInput<'_>, node: &str, port: i32) -> Option<(ObjectKey, String, i32)> {
+    input.store.pods_on(node).filter(|pod| !pod.spec.host_network && !pod.status.pod_ip.is_empty()).find_map(
+        |pod| {
+            let mut ports = pod.spec.containers.iter().flat_map(|container| &container.ports);
+            let found = ports.find(|p| p.host_port == port && protocol_of(&p.protocol) == "TCP")?;
+            Some((pod.key(), pod.status.pod_ip.clone(), found.container_port))
+        },
+    )
 }
 
 fn ready_nodes(input: &TraceInput<'_>) -> Vec<Name> {
