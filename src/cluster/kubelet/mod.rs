@@ -270,4 +270,18 @@ mod tests {
             ["6: Running [app: terminated (Completed, 0)]", "7: Succeeded [app: terminated (Completed, 0)]"]
         );
     }
+
+    #[test]
+    fn a_booted_playground_has_all_its_system_pods_ready_and_is_quiet() {
+        let cluster = Cluster::boot(Settings::default());
+        let unready: Vec<String> = cluster
+            .store
+            .list::<Pod>()
+            .filter(|pod| !pod.is_ready())
+            .map(|pod| format!("{} {}", pod.meta.name, status::in_words(&pod.status)))
+            .collect();
+        assert_eq!(unready, [""; 0]);
+        assert_eq!(cluster.store.list::<Pod>().count(), 6);
+        assert!(cluster.is_quiet());
+    }
 }
