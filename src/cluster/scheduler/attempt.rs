@@ -7,9 +7,9 @@
 use super::candidate::Candidate;
 use super::filter::{FILTERS, Refusal};
 use super::node_terms::NamedNodes;
-use super::score::image_locality::images_on;
-use super::score::{Feasible, NodesWithImage, SCORES};
+use super::score::{Feasible, SCORES};
 use super::snapshot::{NodeInfo, Snapshot};
+use crate::api::kinds::pod::Pod;
 use crate::api::meta::Name;
 use crate::cluster::verdict::{FilterVerdict, NodeVerdict, Verdicts};
 
@@ -39,6 +39,14 @@ pub fn attempt(candidate: &Candidate, snapshot: &Snapshot, start: usize) -> Atte
         Attempt { verdicts: Verdicts::default(), refused_by: Vec::new(), tied: 0, next_start: 0 };
     if nodes.is_empty() {
         result.verdicts.message = "no nodes available to schedule pods".to_string();
+        return result;
+    }
+    if let Some(claim) = claims(&candidate.pod).next() {
+        result.refused_by.push("VolumeBinding");
+        result.verdicts.message = format!(
+            "0/{} nodes are available: persistentvolumeclaim \"{claim}\" not found. not found",
+            nodes.len()
+        );
         return result;
     }
     let named = candidate.required_nodes.as_ref().map_or(NamedNodes::Any, |terms| terms.named_nodes());
@@ -79,13 +87,19 @@ pub fn attempt(candidate: &Candidate, snapshot: &Snapshot, start: usize) -> Atte
             result.verdicts.chosen = Some(only.name());
         }
         _ => {
-            score(candidate, &nodes, &feasible, &mut result.verdicts);
+            score(candidate, snapshot, &feasible, &mut result.verdicts);
             let (chosen, tied) = best(&feasible, &result.verdicts);
             result.tied = tied;
             result.verdicts.chosen = Some(chosen);
         }
     }
     result
+}
+
+/// The claims that the Pod's volumes name. There are no claims in this cluster, so that none of them is found.
+fn claims(pod: &Pod) -> impl Iterator<Item = &str> {
+    let volumes = pod.spec.rest.get("volumes").and_then(serde_json::Value::as_array);
+    volumes.into_iter().flatten().filter_map(|volume| volume["persistentVolumeClaim"]["claimName"].as_str())
 }
 
 /// What every rule says of one node, until one refuses it.
@@ -115,12 +129,8 @@ fn ask(candidate: &Candidate, info: &NodeInfo, named: &NamedNodes) -> (NodeVerdi
 }
 
 /// Adds each rule's weighted score to the verdicts of the nodes that passed.
-fn score(candidate: &Candidate, all: &[&NodeInfo], passed: &[(usize, &NodeInfo)], verdicts: &mut Verdicts) {
-    let feasible = Feasible {
-        nodes: passed.iter().map(|(_, info)| *info).collect(),
-        all_nodes: i64::try_from(all.len()).unwrap_or(i64::MAX),
-        nodes_with_image: &Nodes(all),
-    };
+fn score(candidate: &Candidate, snapshot: &Snapshot, passed: &[(usize, &NodeInfo)], verdicts: &mut Verdicts) {
+    let feasible = Feasible { nodes: passed.iter().map(|(_, info)| *info).collect(), snapshot };
     for rule in SCORES {
         if let Some(scores) = (rule.score)(candidate, &feasible) {
             for ((at, _), score) in passed.iter().zip(scores) {
@@ -151,28 +161,14 @@ fn enough_nodes(nodes: usize) -> usize {
     (nodes * percentage / 100).max(ALWAYS)
 }
 
-#[derive(Debug)]
-struct Nodes<'a>(&'a [&'a NodeInfo]);
-
-impl NodesWithImage for Nodes<'_> {
-    fn count(&self, image: &str) -> i64 {
-        let has = |info: &&&NodeInfo| {
-            info.node.as_deref().is_some_and(|node| images_on(node).any(|(name, _)| name == image))
-        };
-        i64::try_from(self.0.iter().filter(has).count()).unwrap_or(i64::MAX)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::*;
     use crate::api::codec::Codec;
-    use crate::api::kind::Kind;
     use crate::api::kinds::cluster::Node;
-    use crate::api::kinds::pod::{Pod, PodSpec};
-    use crate::api::meta::ObjectKey;
+    use crate::cluster::store::Store;
     use serde_json::{Value, json};
 
     fn snapshot(nodes: &[(&str, &str, &str)]) -> Snapshot {
@@ -181,10 +177,10 @@ mod tests {
             let node = json!({"metadata": {"name": name}, "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "110"}}});
             let node_name: Name = (*name).into();
             snapshot.see_node(&node_name, Some(&Arc::new(Node::decode(node).unwrap())));
-            let spec = PodSpec::decode(
-                json!({"containers": [{"resources": {"requests": {"cpu": used, "memory": "0"}}}]}),
-            );
-            snapshot.place(&ObjectKey::new(Kind::Pod, "demo", *name), &node_name, &Arc::new(spec.unwrap()));
+            let spec = json!({"containers": [{"resources": {"requests": {"cpu": used, "memory": "0"}}}]});
+            let pod =
+                Pod::decode(json!({"metadata": {"name": name, "namespace": "demo"}, "spec": spec})).unwrap();
+            snapshot.place(&pod, &node_name);
         }
         snapshot
     }
@@ -192,7 +188,8 @@ mod tests {
     fn place(nodes: &[(&str, &str, &str)], requests: Value) -> Attempt {
         let spec = json!({"containers": [{"resources": {"requests": requests}}]});
         let pod = Pod::decode(json!({"metadata": {"name": "p"}, "spec": spec})).unwrap();
-        attempt(&Candidate::new(&Arc::new(pod)), &snapshot(nodes), 0)
+        let snapshot = snapshot(nodes);
+        attempt(&Candidate::new(&Arc::new(pod), &Store::default(), &snapshot), &snapshot, 0)
     }
 
     #[test]

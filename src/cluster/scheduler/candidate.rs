@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::filter::pod_topology_spread::Counts;
+use super::neighbours::{self, Neighbours};
 use super::node_terms::{PreferredTerm, RequiredTerms};
 use super::requests::Requests;
-use super::snapshot::host_ports;
-use crate::api::kinds::cluster::Taint;
+use super::snapshot::{Snapshot, host_ports};
+use super::spread::Constraints;
+use crate::api::kinds::cluster::{Node, Taint};
 use crate::api::kinds::pod::{Pod, Toleration};
 use crate::api::meta::ObjectKey;
 use crate::api::object::Resource;
+use crate::cluster::store::Store;
 
 /// The Pod that is being placed.
 #[derive(Debug)]
@@ -27,14 +31,20 @@ pub struct Candidate {
     pub required_nodes: Option<RequiredTerms>,
     /// The nodes it would rather have.
     pub preferred_nodes: Vec<PreferredTerm>,
+    /// How evenly it is to be spread.
+    pub constraints: Constraints,
+    /// The counts for the hard ones of these constraints.
+    pub spread_counts: Counts,
+    /// What it and the placed Pods think of each other.
+    pub neighbours: Neighbours,
 }
 
 impl Candidate {
     /// Reads everything that the plugins ask about.
-    pub fn new(pod: &Arc<Pod>) -> Self {
+    pub fn new(pod: &Arc<Pod>, store: &Store, snapshot: &Snapshot) -> Self {
         let affinity = node_affinity(pod);
         let field = |name: &str| affinity.and_then(|affinity| affinity.get(name));
-        Self {
+        let mut candidate = Self {
             key: pod.key(),
             requests: Requests::of(&pod.spec),
             ports: host_ports(&pod.spec),
@@ -44,13 +54,35 @@ impl Candidate {
                 .map(|terms| terms.iter().filter_map(PreferredTerm::read).collect())
                 .unwrap_or_default(),
             pod: pod.clone(),
-        }
+            constraints: Constraints::of(pod, store),
+            spread_counts: Counts::default(),
+            neighbours: neighbours::count(pod, store, snapshot),
+        };
+        candidate.spread_counts = Counts::of(&candidate, snapshot);
+        candidate
+    }
+
+    /// Whether the Pod's selector and required terms choose the node.
+    pub fn selects(&self, node: &Node) -> bool {
+        has_selected_labels(&self.pod, node)
+            && self.required_nodes.as_ref().is_none_or(|terms| terms.match_node(node))
     }
 
     /// Whether the Pod puts up with the taint.
     pub fn tolerates(&self, taint: &Taint) -> bool {
         self.pod.spec.tolerations.iter().any(|toleration| tolerates(toleration, taint))
     }
+}
+
+fn has_selected_labels(pod: &Pod, node: &Node) -> bool {
+    pod.spec.node_selector.iter().all(|(key, value)| node.meta.labels.get(key) == Some(value))
+}
+
+/// Whether the Pod's selector and required terms choose the node; for a Pod that is not being placed right now.
+pub fn selects(pod: &Pod, node: &Node) -> bool {
+    let required = node_affinity(pod).and_then(|a| a.get("requiredDuringSchedulingIgnoredDuringExecution"));
+    has_selected_labels(pod, node)
+        && required.map(RequiredTerms::read).is_none_or(|terms| terms.match_node(node))
 }
 
 fn node_affinity(pod: &Pod) -> Option<&Value> {

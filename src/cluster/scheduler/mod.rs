@@ -9,11 +9,15 @@
 mod attempt;
 mod candidate;
 pub mod filter;
+mod groups;
 mod message;
+mod neighbours;
 mod node_terms;
+mod pod_terms;
 mod requests;
 pub mod score;
 mod snapshot;
+mod spread;
 
 use std::sync::Arc;
 
@@ -68,6 +72,11 @@ const LEFTOVER_TICKS: u64 = 300;
 const MAX_BACK_OFF_TICKS: u64 = 10;
 
 impl Waiting {
+    /// How many ticks are left until the Pod may be tried again; at least 1.
+    fn ticks_left(&self, tick: u64) -> u64 {
+        self.back_off_ends().saturating_sub(tick).max(1)
+    }
+
     /// The first tick in which the Pod may be tried again: 1 tick after the first attempt, doubling to 10.
     fn back_off_ends(&self) -> u64 {
         let doubled = 1_u64 << self.attempts.saturating_sub(1).min(10);
@@ -146,25 +155,55 @@ pub fn reconcile(memory: &mut Memory, _stream: &mut Stream, view: &View<'_>, key
 /// A node came, changed or went: room may have appeared.
 fn see_node(memory: &mut Memory, view: &View<'_>, key: &ObjectKey) -> Outcome {
     let node = view.store.at::<Node>(key);
+    let before = memory.snapshot.node(&key.name).and_then(|info| info.node.clone());
     memory.snapshot.see_node(&key.name, node);
     let mut outcome = Outcome::nothing(match node {
         Some(_) => Because::new("because.scheduler.node-seen").with("node", &key.name),
         None => Because::new("because.scheduler.node-gone").with("node", &key.name),
     });
-    if node.is_some() {
-        wake_waiting(memory, view, &mut outcome, |_| true);
+    if let Some(node) = node {
+        for (key, waiting) in &memory.waiting {
+            let pod = view.store.at::<Pod>(key);
+            if pod.is_some_and(|pod| node_helps(pod, waiting, before.as_deref(), node)) {
+                outcome.look_again(WorkKey::Object(key.clone()), waiting.ticks_left(view.tick));
+            }
+        }
     }
     outcome
+}
+
+/// Whether a node's change could cure what a waiting Pod was refused for.
+///
+/// Models: the queueing hints of the plugins, `isSchedulableAfterNodeChange`.
+fn node_helps(pod: &Pod, waiting: &Waiting, before: Option<&Node>, node: &Node) -> bool {
+    let Some(before) = before else { return true };
+    let tolerated = || {
+        let mut taints = node.spec.taints.iter().filter(|taint| taint.effect != "PreferNoSchedule");
+        taints.all(|taint| {
+            pod.spec.tolerations.iter().any(|toleration| candidate::tolerates(toleration, taint))
+        })
+    };
+    let taints_changed = before.spec.taints != node.spec.taints;
+    let labels_changed = before.meta.labels != node.meta.labels;
+    waiting.refused_by.iter().any(|plugin| match *plugin {
+        filter::taint_toleration::NAME => taints_changed && tolerated(),
+        filter::node_unschedulable::NAME => !node.spec.unschedulable && before.spec.unschedulable,
+        filter::node_affinity::NAME => labels_changed && candidate::selects(pod, node),
+        filter::node_resources_fit::NAME => {
+            before.status.allocatable != node.status.allocatable || taints_changed
+        }
+        _ => labels_changed || taints_changed,
+    })
 }
 
 fn see_pod(memory: &mut Memory, view: &View<'_>, key: &ObjectKey) -> Outcome {
     match view.store.at::<Pod>(key) {
         Some(pod) if takes_room(pod) => {
             memory.waiting.remove(key);
-            memory.snapshot.place(key, &pod.node_name, &pod.spec);
+            memory.snapshot.place(pod, &pod.node_name);
             let because = Because::new("because.scheduler.pod-counted");
             let mut outcome = Outcome::nothing(because.with("pod", &key.name).with("node", &pod.node_name));
-            wake_waiting(memory, view, &mut outcome, waits_for_pods);
+            wake_waiting(memory, view, &mut outcome, |key, waiting| pod_helps(view, key, waiting, pod));
             outcome
         }
         Some(pod) if !pod.is_bound() && !pod.is_finished() => {
@@ -181,7 +220,7 @@ fn see_pod(memory: &mut Memory, view: &View<'_>, key: &ObjectKey) -> Outcome {
                 Some(node) => {
                     let because = Because::new("because.scheduler.room-made");
                     let mut outcome = Outcome::nothing(because.with("pod", &key.name).with("node", node));
-                    wake_waiting(memory, view, &mut outcome, |_| true);
+                    wake_waiting(memory, view, &mut outcome, |_, _| true);
                     outcome
                 }
                 None => Outcome::nothing(Because::new("because.scheduler.pod-gone").with("pod", &key.name)),
@@ -190,16 +229,36 @@ fn see_pod(memory: &mut Memory, view: &View<'_>, key: &ObjectKey) -> Outcome {
     }
 }
 
-/// Whether a Pod waits for something that another Pod's arrival or labels could bring.
-fn waits_for_pods(waiting: &Waiting) -> bool {
-    waiting.refused_by.iter().any(|plugin| matches!(*plugin, "InterPodAffinity" | "PodTopologySpread"))
+/// Whether a Pod that is placed now could cure what a waiting Pod was refused for.
+///
+/// Models: the queueing hints of InterPodAffinity and PodTopologySpread.
+fn pod_helps(view: &View<'_>, key: &ObjectKey, waiting: &Waiting, placed: &Pod) -> bool {
+    let Some(pod) = view.store.at::<Pod>(key) else { return true };
+    waiting.refused_by.iter().any(|plugin| match *plugin {
+        filter::inter_pod_affinity::NAME => {
+            let means = |term: &pod_terms::PodTerm| {
+                term.means(view.store, &placed.meta.namespace, &placed.meta.labels)
+            };
+            pod_terms::Affinity::of(pod).required.iter().any(means)
+        }
+        filter::pod_topology_spread::NAME => {
+            let constraints = spread::Constraints::of(pod, view.store);
+            placed.meta.namespace == pod.meta.namespace
+                && constraints.hard.iter().any(|constraint| constraint.counts(&placed.meta.labels))
+        }
+        _ => false,
+    })
 }
 
 /// Tries the waiting Pods again, each when its back-off has ended.
-fn wake_waiting(memory: &Memory, view: &View<'_>, outcome: &mut Outcome, helps: impl Fn(&Waiting) -> bool) {
-    for (key, waiting) in memory.waiting.iter().filter(|(_, waiting)| helps(waiting)) {
-        let ticks = waiting.back_off_ends().saturating_sub(view.tick);
-        outcome.look_again(WorkKey::Object(key.clone()), ticks);
+fn wake_waiting(
+    memory: &Memory,
+    view: &View<'_>,
+    outcome: &mut Outcome,
+    helps: impl Fn(&ObjectKey, &Waiting) -> bool,
+) {
+    for (key, waiting) in memory.waiting.iter().filter(|(key, waiting)| helps(key, waiting)) {
+        outcome.look_again(WorkKey::Object(key.clone()), waiting.ticks_left(view.tick));
     }
 }
 
@@ -226,7 +285,7 @@ fn try_to_place(memory: &mut Memory, view: &View<'_>, key: &ObjectKey, pod: &Arc
     if has_gates(pod) {
         return gated(view, pod);
     }
-    let candidate = Candidate::new(pod);
+    let candidate = Candidate::new(pod, view.store, &memory.snapshot);
     let start = usize::try_from(memory.next_start).unwrap_or(0);
     let attempt = attempt(&candidate, &memory.snapshot, start);
     memory.next_start = u64::try_from(attempt.next_start).unwrap_or(0);
@@ -236,7 +295,7 @@ fn try_to_place(memory: &mut Memory, view: &View<'_>, key: &ObjectKey, pod: &Arc
         Some(node) => {
             let because = why_chosen(&attempt);
             memory.waiting.remove(key);
-            memory.snapshot.place(key, &node, &pod.spec);
+            memory.snapshot.place(pod, &node);
             let object = Object::Pod(pod.clone());
             let message = format!("Successfully assigned {}/{} to {node}", key.namespace, key.name);
             let told = EventRecord::normal(&object, "Scheduled", message);

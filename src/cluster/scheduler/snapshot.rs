@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
 
+use super::groups::Groups;
 use super::requests::{Amounts, Requests};
 use crate::api::kinds::cluster::Node;
 use crate::api::kinds::pod::{Pod, PodSpec};
 use crate::api::meta::{Name, ObjectKey};
+use crate::api::object::Resource;
 
 /// The nodes in the order in which they were first seen, with what is placed on them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +21,7 @@ pub struct Snapshot {
     nodes: OrdMap<u64, Arc<NodeInfo>>,
     orders: OrdMap<Name, u64>,
     placed: OrdMap<ObjectKey, Placed>,
+    groups: Groups,
     next_order: u64,
 }
 
@@ -35,8 +38,10 @@ pub struct NodeInfo {
     pub used: Amounts,
     /// The same as the scores count it.
     pub used_assumed: Amounts,
-    /// The Pods on it.
-    pub pods: OrdSet<ObjectKey>,
+    /// How many Pods are on it.
+    pub pods: i64,
+    /// The groups that the Pods on it belong to, with how many of each.
+    pub groups: OrdMap<u32, u32>,
     /// The node's ports that are taken: address, protocol, port, and by which Pod.
     pub ports: OrdSet<(String, String, i32, ObjectKey)>,
 }
@@ -45,6 +50,7 @@ pub struct NodeInfo {
 struct Placed {
     node: Name,
     spec: Arc<PodSpec>,
+    group: u32,
 }
 
 impl NodeInfo {
@@ -61,7 +67,6 @@ impl Snapshot {
     }
 
     /// The node of that name.
-    #[cfg(test)]
     pub fn node(&self, name: &str) -> Option<&Arc<NodeInfo>> {
         self.nodes.get(self.orders.get(name)?)
     }
@@ -80,23 +85,35 @@ impl Snapshot {
         self.drop_if_empty(name);
     }
 
-    /// Counts the Pod on its node from now on.
-    pub fn place(&mut self, key: &ObjectKey, node: &Name, spec: &Arc<PodSpec>) {
-        if self.placed.get(key).is_some_and(|placed| placed.node == *node && Arc::ptr_eq(&placed.spec, spec))
-        {
+    /// The groups of the Pods that are placed.
+    pub fn groups(&self) -> &Groups {
+        &self.groups
+    }
+
+    /// Counts the Pod on that node from now on.
+    pub fn place(&mut self, pod: &Pod, node: &Name) {
+        let (key, spec) = (&pod.key(), &pod.spec);
+        let is_same = |placed: &Placed| {
+            placed.node == *node
+                && Arc::ptr_eq(&placed.spec, spec)
+                && self.groups.is_member(placed.group, pod)
+        };
+        if self.placed.get(key).is_some_and(is_same) {
             return;
         }
         self.remove(key);
         let requests = Requests::of(spec);
+        let group = self.groups.join(pod);
         self.change(node, |info| {
             info.used.add(&requests.asked);
             info.used_assumed.add(&requests.assumed);
-            info.pods.insert(key.clone());
+            info.pods += 1;
+            *info.groups.entry(group).or_insert(0) += 1;
             for (ip, protocol, port) in host_ports(spec) {
                 info.ports.insert((ip, protocol, port, key.clone()));
             }
         });
-        self.placed.insert(key.clone(), Placed { node: node.clone(), spec: spec.clone() });
+        self.placed.insert(key.clone(), Placed { node: node.clone(), spec: spec.clone(), group });
     }
 
     /// Does not count the Pod any more. Returns the node it was counted on.
@@ -106,11 +123,18 @@ impl Snapshot {
         self.change(&placed.node, |info| {
             info.used.sub(&requests.asked);
             info.used_assumed.sub(&requests.assumed);
-            info.pods.remove(key);
+            info.pods -= 1;
+            if let Some(members) = info.groups.get_mut(&placed.group) {
+                *members -= 1;
+                if *members == 0 {
+                    info.groups.remove(&placed.group);
+                }
+            }
             for (ip, protocol, port) in host_ports(&placed.spec) {
                 info.ports.remove(&(ip, protocol, port, key.clone()));
             }
         });
+        self.groups.leave(placed.group);
         self.drop_if_empty(&placed.node);
         Some(placed.node)
     }
@@ -128,7 +152,7 @@ impl Snapshot {
     }
 
     fn drop_if_empty(&mut self, name: &Name) {
-        let is_empty = |info: &Arc<NodeInfo>| info.node.is_none() && info.pods.is_empty();
+        let is_empty = |info: &Arc<NodeInfo>| info.node.is_none() && info.pods == 0;
         if let Some(order) = self.orders.get(name).copied()
             && self.nodes.get(&order).is_some_and(is_empty)
         {
@@ -159,8 +183,12 @@ pub fn takes_room(pod: &Pod) -> bool {
 mod tests {
     use super::*;
     use crate::api::codec::Codec;
-    use crate::api::kind::Kind;
     use serde_json::json;
+
+    fn pod() -> Pod {
+        let spec = json!({"containers": [{"resources": {"requests": {"cpu": "500m"}}, "ports": [{"containerPort": 80, "hostPort": 80}]}]});
+        Pod::decode(json!({"metadata": {"name": "a", "namespace": "demo"}, "spec": spec})).unwrap()
+    }
 
     #[test]
     fn what_is_placed_counts_until_it_is_removed() {
@@ -170,26 +198,26 @@ mod tests {
         );
         let name: Name = "n".into();
         snapshot.see_node(&name, Some(&Arc::new(node.unwrap())));
-        let key = ObjectKey::new(Kind::Pod, "demo", "a");
-        let spec = json!({"containers": [{"resources": {"requests": {"cpu": "500m"}}, "ports": [{"containerPort": 80, "hostPort": 80}]}]});
-        let spec = Arc::new(PodSpec::decode(spec).unwrap());
-        let empty = snapshot.clone();
-        snapshot.place(&key, &name, &spec);
-        snapshot.place(&key, &name, &spec);
+        let pod = pod();
+        let empty = snapshot.node("n").cloned();
+        snapshot.place(&pod, &name);
+        snapshot.place(&pod, &name);
         let info = snapshot.node("n").unwrap();
-        assert_eq!((info.used.cpu_millicores, info.pods.len(), info.ports.len()), (500, 1, 1));
-        assert_eq!(snapshot.remove(&key), Some(name));
-        assert_eq!(snapshot, empty);
+        assert_eq!(
+            (info.used.cpu_millicores, info.pods, info.ports.len(), info.groups.len()),
+            (500, 1, 1, 1)
+        );
+        assert_eq!(snapshot.remove(&pod.key()), Some(name));
+        assert_eq!(snapshot.node("n").cloned(), empty);
     }
 
     #[test]
     fn a_node_that_is_gone_is_forgotten_with_its_last_pod() {
         let mut snapshot = Snapshot::default();
-        let name: Name = "n".into();
-        let key = ObjectKey::new(Kind::Pod, "demo", "a");
-        snapshot.place(&key, &name, &Arc::default());
+        let pod = pod();
+        snapshot.place(&pod, &"n".into());
         assert_eq!(snapshot.nodes().count(), 0);
-        snapshot.remove(&key);
+        snapshot.remove(&pod.key());
         assert!(snapshot.node("n").is_none());
     }
 }

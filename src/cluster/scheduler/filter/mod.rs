@@ -1,10 +1,12 @@
 //! Rules that refuse nodes, in the order in which they are asked. One file per rule.
 
+pub mod inter_pod_affinity;
 pub mod node_affinity;
 pub mod node_name;
 pub mod node_ports;
 pub mod node_resources_fit;
 pub mod node_unschedulable;
+pub mod pod_topology_spread;
 pub mod taint_toleration;
 
 use std::borrow::Cow;
@@ -45,7 +47,7 @@ pub struct Filter {
     pub refuse: fn(&Candidate, &Node, &NodeInfo) -> Option<Refusal>,
 }
 
-/// The rules that look at one node alone, in the scheduler's order.
+/// The rules, in the scheduler's order.
 pub const FILTERS: &[Filter] = &[
     Filter { plugin: node_unschedulable::NAME, refuse: node_unschedulable::refuse },
     Filter { plugin: node_name::NAME, refuse: node_name::refuse },
@@ -53,6 +55,8 @@ pub const FILTERS: &[Filter] = &[
     Filter { plugin: node_affinity::NAME, refuse: node_affinity::refuse },
     Filter { plugin: node_ports::NAME, refuse: node_ports::refuse },
     Filter { plugin: node_resources_fit::NAME, refuse: node_resources_fit::refuse },
+    Filter { plugin: pod_topology_spread::NAME, refuse: pod_topology_spread::refuse },
+    Filter { plugin: inter_pod_affinity::NAME, refuse: inter_pod_affinity::refuse },
 ];
 
 #[cfg(test)]
@@ -66,6 +70,7 @@ pub(in crate::cluster::scheduler) mod testing {
     use crate::api::kinds::pod::Pod;
     use crate::api::meta::Name;
     use crate::cluster::scheduler::snapshot::Snapshot;
+    use crate::cluster::store::Store;
 
     /// The reasons for which `refuse` sends a Pod of that spec away from a node of that shape.
     pub fn reasons(
@@ -79,7 +84,8 @@ pub(in crate::cluster::scheduler) mod testing {
         let mut snapshot = Snapshot::default();
         snapshot.see_node(&name, Some(&node));
         let info = snapshot.node(&name).unwrap();
-        let refusal = refuse(&Candidate::new(&Arc::new(pod)), &node, info);
+        let candidate = Candidate::new(&Arc::new(pod), &Store::default(), &snapshot);
+        let refusal = refuse(&candidate, &node, info);
         refusal.map_or(Vec::new(), |refusal| refusal.reasons.into_iter().map(Cow::into_owned).collect())
     }
 }

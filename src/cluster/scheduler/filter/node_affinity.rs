@@ -17,10 +17,7 @@ const REASON: &str = "node(s) didn't match Pod's node affinity/selector";
 
 /// Refuses a node that `nodeSelector` or the required terms of `nodeAffinity` leave out.
 pub fn refuse(candidate: &Candidate, node: &Node, _info: &NodeInfo) -> Option<Refusal> {
-    let selector = &candidate.pod.spec.node_selector;
-    let is_selected = selector.iter().all(|(key, value)| node.meta.labels.get(key) == Some(value));
-    let is_required = candidate.required_nodes.as_ref().is_none_or(|terms| terms.match_node(node));
-    (!is_selected || !is_required).then(|| Refusal::for_good(NAME, REASON))
+    (!candidate.selects(node)).then(|| Refusal::for_good(NAME, REASON))
 }
 
 #[cfg(test)]

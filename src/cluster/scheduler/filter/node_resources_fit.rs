@@ -20,7 +20,7 @@ pub const NAME: &str = "NodeResourcesFit";
 pub fn refuse(candidate: &Candidate, _node: &Node, info: &NodeInfo) -> Option<Refusal> {
     let mut reasons: Vec<Cow<'static, str>> = Vec::new();
     let mut is_final = false;
-    if i64::try_from(info.pods.len()).unwrap_or(i64::MAX) + 1 > info.allocatable_pods {
+    if info.pods + 1 > info.allocatable_pods {
         reasons.push("Too many pods".into());
     }
     let (asked, has, used) = (&candidate.requests.asked, &info.allocatable, &info.used);

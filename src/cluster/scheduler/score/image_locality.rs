@@ -19,8 +19,9 @@ pub fn score(candidate: &Candidate, feasible: &Feasible<'_>) -> Option<Vec<i64>>
     let images: Vec<(String, i64)> = containers
         .iter()
         .map(|container| with_tag(&container.image))
-        .map(|image| (image.clone(), feasible.nodes_with_image.count(&image)))
+        .map(|image| (image.clone(), nodes_with(feasible, &image)))
         .collect();
+    let all_nodes = feasible.snapshot.nodes().count();
     let largest = LARGEST_BYTES_PER_CONTAINER * i64::try_from(containers.len()).unwrap_or(1);
     let score = |sum: i64| {
         let sum = sum.clamp(SMALLEST_BYTES, largest);
@@ -29,15 +30,22 @@ pub fn score(candidate: &Candidate, feasible: &Feasible<'_>) -> Option<Vec<i64>>
     let of_node = |node: &Node| {
         let spread = |(image, nodes): &(String, i64)| {
             let size = images_on(node).find(|(name, _)| name == image).map_or(0, |(_, size)| size);
-            (size as f64 * (*nodes as f64 / feasible.all_nodes.max(1) as f64)) as i64
+            (size as f64 * (*nodes as f64 / all_nodes.max(1) as f64)) as i64
         };
         images.iter().map(spread).sum()
     };
     Some(feasible.nodes.iter().map(|info| score(info.node.as_deref().map_or(0, of_node))).collect())
 }
 
+/// On how many nodes, passed or not, the image is.
+fn nodes_with(feasible: &Feasible<'_>, image: &str) -> i64 {
+    let has = |node: &Node| images_on(node).any(|(name, _)| name == image);
+    let nodes = feasible.snapshot.nodes().filter(|info| info.node.as_deref().is_some_and(has));
+    i64::try_from(nodes.count()).unwrap_or(i64::MAX)
+}
+
 /// The images that a node says it has, with their sizes.
-pub fn images_on(node: &Node) -> impl Iterator<Item = (&str, i64)> {
+fn images_on(node: &Node) -> impl Iterator<Item = (&str, i64)> {
     let images = node.status.rest.get("images").and_then(|images| images.as_array());
     images.into_iter().flatten().flat_map(|image| {
         let size = image.get("sizeBytes").and_then(serde_json::Value::as_i64).unwrap_or(0);

@@ -2,12 +2,14 @@
 
 pub mod balanced_allocation;
 pub mod image_locality;
+pub mod inter_pod_affinity;
 pub mod least_allocated;
 pub mod node_affinity;
+pub mod pod_topology_spread;
 pub mod taint_toleration;
 
 use super::candidate::Candidate;
-use super::snapshot::NodeInfo;
+use super::snapshot::{NodeInfo, Snapshot};
 
 /// The highest score before weighting.
 pub const MAX_SCORE: i64 = 100;
@@ -28,23 +30,17 @@ pub struct Score {
 pub struct Feasible<'a> {
     /// The nodes, in the scheduler's order.
     pub nodes: Vec<&'a NodeInfo>,
-    /// How many nodes there are, passed or not.
-    pub all_nodes: i64,
-    /// On how many nodes, passed or not, an image is.
-    pub nodes_with_image: &'a dyn NodesWithImage,
+    /// All nodes, passed or not.
+    pub snapshot: &'a Snapshot,
 }
 
-/// Tells on how many nodes an image is.
-pub trait NodesWithImage: std::fmt::Debug {
-    /// On how many nodes the image is.
-    fn count(&self, image: &str) -> i64;
-}
-
-/// The rules that look at one node alone, in the order in which they are shown.
+/// The rules, in the order in which they are shown.
 pub const SCORES: &[Score] = &[
     Score { plugin: taint_toleration::NAME, weight: 3, score: taint_toleration::score },
     Score { plugin: node_affinity::NAME, weight: 2, score: node_affinity::score },
     Score { plugin: least_allocated::NAME, weight: 1, score: least_allocated::score },
+    Score { plugin: pod_topology_spread::NAME, weight: 2, score: pod_topology_spread::score },
+    Score { plugin: inter_pod_affinity::NAME, weight: 2, score: inter_pod_affinity::score },
     Score { plugin: balanced_allocation::NAME, weight: 1, score: balanced_allocation::score },
     Score { plugin: image_locality::NAME, weight: 1, score: image_locality::score },
 ];
