@@ -8,6 +8,7 @@ pub mod app;
 pub mod cluster;
 pub mod i18n;
 pub mod kubectl;
+pub mod lessons;
 pub mod share;
 #[cfg(feature = "ui")]
 pub mod ui;
