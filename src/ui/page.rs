@@ -116,7 +116,10 @@ fn FullScreen(props: &FullProps) -> Html {
                     { render_inspector(screen) }
                 </main>
                 <TimelinePane view={screen.timeline.clone()} is_list={screen.is_timeline_list} />
-                <section class="thumb" aria-label={desk.t("transport.time")}><TransportPane view={screen.transport.clone()} /></section>
+                <section class="thumb" aria-label={desk.t("transport.time")}>
+                    <p class="thumb__say" aria-hidden="true">{ screen.announcement.clone() }</p>
+                    <TransportPane view={screen.transport.clone()} />
+                </section>
                 <p class="is-hidden-visually" role="status" aria-live="polite" data-announcement="">{ screen.announcement.clone() }</p>
             </div>
             if let Some(dialog) = screen.dialog {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::telling::{fact_text, is_failure, is_telling, lane_tag};
-use super::{ActorTag, ObjectReference};
+use super::telling::{fact_text, is_failure, is_telling, lane_tag, tint_of};
+use super::{ActorTag, ObjectReference, Tint};
 use crate::cluster::actor::Actor;
 use crate::cluster::command::Command;
 use crate::cluster::fact::FactId;
@@ -112,7 +112,7 @@ pub fn timeline_view(words: &Catalogue, history: &History, context: &TimelineCon
     let moments = history.moments();
     let key = context.filter.and_then(ObjectReference::key);
     let tick_at = |at: usize| branch.moments.get(at).map_or(0, |moment| moment.cluster.visible_tick());
-    let mut lanes: BTreeMap<(Actor, String), Lane> = BTreeMap::new();
+    let mut lanes: BTreeMap<usize, Lane> = BTreeMap::new();
     let mut facts = Vec::new();
     let mut moment = 0;
     for (index, fact) in branch.facts.iter().enumerate() {
@@ -122,10 +122,8 @@ pub fn timeline_view(words: &Catalogue, history: &History, context: &TimelineCon
         if !is_telling(fact) || key.as_ref().is_some_and(|key| fact.object() != Some(key)) {
             continue;
         }
-        let tag = lane_tag(words, &fact.actor);
-        let lane = lanes
-            .entry((lane_order(&fact.actor), tag.name.clone()))
-            .or_insert_with(|| Lane { tag, dots: Vec::new() });
+        let (order, tag) = lane_of(words, &fact.actor);
+        let lane = lanes.entry(order).or_insert_with(|| Lane { tag, dots: Vec::new() });
         let place = |moment: usize| moment * PLACES / moments.max(1);
         let is_failure = is_failure(fact);
         let is_taken = lane
@@ -170,12 +168,19 @@ pub fn timeline_view(words: &Catalogue, history: &History, context: &TimelineCon
     }
 }
 
-/// One actor for all that share a lane.
-fn lane_order(actor: &Actor) -> Actor {
-    match actor {
-        Actor::Kubelet(_) => Actor::Kubelet("".into()),
-        Actor::KubeProxy(_) => Actor::KubeProxy("".into()),
-        other => other.clone(),
+/// Where an actor's lane stands, and its name: those that route share one, and so do those that only tidy up.
+fn lane_of(words: &Catalogue, actor: &Actor) -> (usize, ActorTag) {
+    let shared = |key: &str| ActorTag::new(tint_of(actor), words.say(key, &[]));
+    match tint_of(actor) {
+        Tint::You => (0, lane_tag(words, actor)),
+        Tint::ApiServer => (1, lane_tag(words, actor)),
+        Tint::Deployment => (2, lane_tag(words, actor)),
+        Tint::ReplicaSet => (3, lane_tag(words, actor)),
+        Tint::Scheduler => (4, lane_tag(words, actor)),
+        Tint::Kubelet => (5, lane_tag(words, actor)),
+        Tint::Endpoints => (6, lane_tag(words, actor)),
+        Tint::Route => (7, shared("lane.routes")),
+        Tint::Other => (8, shared("lane.others")),
     }
 }
 

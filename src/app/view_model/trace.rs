@@ -111,7 +111,8 @@ fn mark_of(result: &HopResult) -> Mark {
 
 fn name_of(words: &Catalogue, hop: &cluster::Hop) -> String {
     let stage = because_text(words, &hop.stage.name());
-    if hop.subject.is_empty() { stage } else { [&stage, " ", hop.subject.as_str()].concat() }
+    let is_named_enough = hop.stage == cluster::Stage::Controller || hop.subject.is_empty();
+    if is_named_enough { stage } else { [&stage, " ", short_name(&hop.subject).as_str()].concat() }
 }
 
 fn hop_of(words: &Catalogue, hop: &cluster::Hop) -> Hop {

@@ -96,7 +96,7 @@ pub struct Link {
 }
 
 /// The most fields that one write shows.
-const LINES_LIMIT: usize = 40;
+const LINES_LIMIT: usize = 16;
 
 /// The explanation of a fact; `None` when it did not happen on this branch.
 pub fn why_view(words: &Catalogue, history: &History, id: FactId) -> Option<Why> {
@@ -212,6 +212,17 @@ fn write_of(words: &Catalogue, fact: &Fact) -> Option<Write> {
 fn field_lines(words: &Catalogue, fact: &Fact) -> Vec<DiffLine> {
     const BOOKKEEPING: [&str; 4] =
         ["metadata.resourceVersion", "metadata.uid", "metadata.creationTimestamp", "metadata.managedFields"];
+    // What repeats other fields, or tells the time of what the line above tells.
+    const NOISE: [&str; 8] = [
+        "TransitionTime",
+        "UpdateTime",
+        "allocatedResources",
+        "].resources",
+        "imageID",
+        "lastState",
+        "volumeMounts",
+        "hostIP",
+    ];
     let is_new = matches!(fact.what, What::Wrote { old: None, .. });
     let mut lines = Vec::new();
     let mut more = 0;
@@ -220,8 +231,7 @@ fn field_lines(words: &Catalogue, fact: &Fact) -> Vec<DiffLine> {
             continue;
         }
         let is_noise = BOOKKEEPING.iter().any(|noise| change.path.starts_with(noise))
-            || change.path.ends_with("lastTransitionTime")
-            || change.path.ends_with("lastUpdateTime")
+            || NOISE.iter().any(|noise| change.path.contains(noise))
             || (is_new
                 && (change.path == "apiVersion"
                     || change.path == "kind"

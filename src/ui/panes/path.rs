@@ -24,13 +24,16 @@ pub fn PathPane(props: &PathProps) -> Html {
     let desk = use_desk();
     html! {
         <div class="path">
-            { render_ask(&desk, "path-url", "path__ask", &props.request_url) }
+            <div class="path__row">
+                { render_ask(&desk, "path-url", "path__ask", &props.request_url) }
+                if let Some(path) = &props.path {
+                    <p class={classes!("path__answer", if path.is_success { "is-done" } else { "is-failed" })} title={path.url.clone()}>
+                        <b data-answer={path.answer.clone()}>{ path.answer.clone() }</b>
+                        <button class="is-link" onclick={desk.on(Message::InspectorTabChosen(InspectorTab::Trace))}>{ desk.t("path.open") }</button>
+                    </p>
+                }
+            </div>
             if let Some(path) = &props.path {
-                <p class={classes!("path__answer", if path.is_success { "is-done" } else { "is-failed" })}>
-                    <b data-answer={path.answer.clone()}>{ path.answer.clone() }</b>
-                    <code>{ path.url.clone() }</code>
-                    <button class="is-link" onclick={desk.on(Message::InspectorTabChosen(InspectorTab::Trace))}>{ desk.t("path.open") }</button>
-                </p>
                 <ol class="path__hops" aria-label={desk.t("path.label")} tabindex="0">{ for path.hops.iter().map(|hop| render_hop(&desk, hop)) }</ol>
             }
         </div>
