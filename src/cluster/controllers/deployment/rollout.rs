@@ -451,7 +451,9 @@ impl Rollout {
             self.resize(index, size - count, because);
             removed += count;
         }
-        let available: i32 = self.members.iter().map(|member| member.set.status.available_replicas).sum();
+        // Those that were sized to 0 may still report Pods that are on their way out: they do not count.
+        let counted = old.iter().chain([&new]);
+        let available: i32 = counted.map(|&index| self.members[index].set.status.available_replicas).sum();
         let mut spare = available - least;
         for &index in &old {
             let size = self.size(index);
