@@ -104,6 +104,11 @@ impl Journey<'_> {
         hop.leaves_out.push(Because::new("trace.leaves.load"));
         let logs = format!("kubectl -n {} logs {}", pod.namespace, pod.name);
         match met {
+            Met::Answered(_, container, _) if !by_proxy && self.request.url.scheme == "https" => {
+                hop.subject.clone_from(&container);
+                hop.finding = Because::new("trace.process.tls").with("container", container);
+                self.cannot_tell(hop)
+            }
             Met::Answered(pod, container, answer) => {
                 hop.subject.clone_from(&container);
                 hop.finding = Because::new("trace.process.answers")

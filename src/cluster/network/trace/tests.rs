@@ -453,3 +453,74 @@ fn a_steady_client_counts_what_came_of_its_requests() {
     let broken = tally(&scene, 2);
     assert_eq!(broken.failed, BTreeMap::from([((Sees::Status(503), Some(Stage::Service)), 5)]));
 }
+
+#[test]
+fn https_ends_at_the_controller_and_nothing_is_claimed_of_a_process() {
+    let mut scene = Scene::with_shop();
+    assert_eq!(
+        end(&scene.get("https://shop.example/api")).0,
+        "200",
+        "the controller has a certificate of its own"
+    );
+    assert_eq!(end(&scene.get_from("a", "https://10.244.2.5:8080/")).0, "unknown");
+    let mut with_tls = shop();
+    let hosts = vec!["shop.example".to_string()];
+    with_tls.spec.tls = vec![crate::api::kinds::networking::IngressTls { hosts, ..Default::default() }];
+    scene.put(with_tls.into());
+    scene.tick();
+    assert_eq!(end(&scene.get("https://shop.example/api")).0, "200");
+    assert_eq!(end(&scene.get(SHOP)).0, "308");
+}
+
+#[test]
+fn a_service_that_stands_for_a_name_outside_is_not_followed() {
+    let mut scene = Scene::with_shop();
+    for (name, sees) in [("nowhere.test", "502"), ("other.example", "unknown")] {
+        let mut external = api();
+        external.spec.service_type = "ExternalName".to_string();
+        external.spec.external_name = name.to_string();
+        external.spec.cluster_ip = String::new();
+        scene.put(external.into());
+        scene.tick();
+        assert_eq!(end(&scene.get(SHOP)).0, sees, "{name}");
+    }
+}
+
+#[test]
+fn a_service_whose_policy_is_local_drops_what_enters_elsewhere() {
+    let mut scene = Scene::with_shop();
+    let mut local = api();
+    local.spec.internal_traffic_policy = "Local".to_string();
+    scene.put(local.into());
+    scene.list(&["b"]);
+    scene.tick();
+    let from = |scene: &Scene, pod: &str| end(&scene.get_from(pod, "http://api/"));
+    assert_eq!(from(&scene, "b").0, "200");
+    let repair = Some("trace.service.repair_local");
+    assert_eq!(from(&scene, "a"), ("timeout".to_string(), Some("service"), repair, None));
+}
+
+#[test]
+fn ten_pods_share_a_hundred_requests_and_a_sticky_client_stays() {
+    let mut scene = Scene::with_shop();
+    let names: Vec<String> = (0..10).map(|n| format!("p{n}")).collect();
+    for (n, name) in names.iter().enumerate() {
+        scene.run(pod("demo", name, "node-1", &format!("10.244.1.{}", 100 + n), "example/api:1"), &[8080]);
+    }
+    scene.list(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    scene.tick();
+    let answering = |scene: &Scene, request: &TraceRequest| {
+        let answers = (0..100).map(|number| {
+            scene.trace(&TraceRequest { number, ..request.clone() }).answered_by().unwrap().name.to_string()
+        });
+        answers.collect::<std::collections::BTreeSet<_>>().len()
+    };
+    let inside = TraceRequest::get("http://api/", 0).unwrap().from_pod("demo", "a");
+    assert_eq!(answering(&scene, &TraceRequest::get(SHOP, 0).unwrap()), 10);
+    assert_eq!(answering(&scene, &inside), 10);
+    let mut sticky = api();
+    sticky.spec.session_affinity = "ClientIP".to_string();
+    scene.put(sticky.into());
+    scene.tick();
+    assert_eq!(answering(&scene, &inside), 1);
+}
