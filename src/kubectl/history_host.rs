@@ -51,4 +51,8 @@ impl Host for HistoryHost<'_> {
     fn file(&self, name: &str) -> Option<String> {
         self.files.get(name).cloned()
     }
+
+    fn files(&self) -> Vec<String> {
+        self.files.keys().cloned().collect()
+    }
 }

@@ -63,9 +63,7 @@ impl Template {
             _ => "}",
         };
         if inner.contains('{') && !inner.contains("\"{") || inner.starts_with('}') || inner.ends_with('}') {
-            return Err(format!(
-                "unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{{name1.name2}}' or '{{.name1.name2}}'"
-            ));
+            return Err("unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{name1.name2}' or '{.name1.name2}'".to_string());
         }
         let dot =
             if inner.starts_with('.') || inner.starts_with('[') || inner.starts_with('$') { "" } else { "." };

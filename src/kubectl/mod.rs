@@ -23,6 +23,8 @@ pub mod trace_text;
 
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod transcripts;
 
 pub use execution::{Execution, Output, Poll};
 pub use session::Session;

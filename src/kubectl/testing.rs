@@ -38,12 +38,6 @@ impl Terminal {
         self.with(line, Some(input))
     }
 
-    pub(crate) fn ticks(&mut self, count: u32) {
-        for _ in 0..count {
-            self.history.perform(Command::Tick);
-        }
-    }
-
     fn with(&mut self, line: &str, input: Option<&str>) -> String {
         let mut host = HistoryHost::new(&mut self.history, &self.files);
         let execution = shell::run_with_input(line, input, &mut self.session, &mut host);
@@ -71,69 +65,5 @@ impl Terminal {
             shown.push_str(&format!("[exit {}]\n", output.exit));
         }
         shown
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const WEB: &str = "apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: web
-  labels: {app: web}
-spec:
-  replicas: 2
-  selector:
-    matchLabels: {app: web}
-  template:
-    metadata:
-      labels: {app: web}
-    spec:
-      containers:
-      - name: web
-        image: nginx:1.27
-        ports: [{containerPort: 80}]
----
-apiVersion: v1
-kind: Service
-metadata: {name: web}
-spec:
-  selector: {app: web}
-  ports:
-  - port: 80
-";
-
-    #[test]
-    #[ignore]
-    fn show() {
-        let mut terminal = Terminal::new();
-        terminal.files.insert("web.yaml".into(), WEB.into());
-        for line in [
-            "kubectl apply -f web.yaml",
-            "kubectl get deploy,rs,pods,svc",
-            "kubectl rollout status deployment/web",
-            "kubectl get pods -o wide --show-labels",
-            "kubectl get all",
-            "kubectl apply -f web.yaml",
-            "kubectl describe deployment web",
-            "kubectl describe pods",
-            "kubectl describe svc web",
-            "kubectl get endpointslice -l kubernetes.io/service-name=web",
-            "kubectl set image deploy/web web=nginx:1.28",
-            "kubectl rollout status deployment/web",
-            "kubectl rollout history deploy/web",
-            "kubectl rollout undo deploy/web",
-            "kubectl scale deploy web --replicas=1",
-            "kubectl get events | tail -3",
-            "kubectl get deploy web -o yaml",
-            "kubectl delete deploy web && kubectl get pods",
-            "kubectl get nodes -o wide",
-            "kubectl describe node node-1",
-            "kubectl get pods -A",
-        ] {
-            println!("$ {line}\n{}", terminal.run(line));
-        }
     }
 }

@@ -157,10 +157,10 @@ fn print_tables(
         text.push_str(&table::render(*kind, objects, &options, &*call.host));
     }
     if groups.is_empty() && all_well && !call.flags.on("ignore-not-found") {
-        let kinds = wanted.iter().map(|wish| match wish {
+        let mut kinds = wanted.iter().map(|wish| match wish {
             Wanted::Kind(kind) | Wanted::Named(kind, _) => *kind,
         });
-        let all_namespaced = kinds.fold(true, |all, kind| all && kind.is_namespaced());
+        let all_namespaced = kinds.all(Kind::is_namespaced);
         if all_namespaced && !call.flags.on("all-namespaces") {
             let line = format!("No resources found in {} namespace.", call.namespace());
             call.warn(line);

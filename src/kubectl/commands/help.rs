@@ -105,7 +105,7 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let Some(command) = ALL.iter().find(|command| command.is_called(&topic)) else {
         let text = format!("Unknown help topic [`{}`]\n\n\n{}\n{FOOT}", call.args.join(" "), listing());
         call.output.stderr.push_str(&text);
-        return Err(Failure::silent());
+        return Ok(None);
     };
     call.path = format!("kubectl {}", command.name);
     let text = text_of(&call.path, command);

@@ -148,7 +148,7 @@ impl Reader<'_> {
                 '&' => return Err("commands in the background (&) are not known here".to_string()),
                 '<' if self.rest.next_if_eq(&'<').is_some() => self.announce()?,
                 '<' => self.separate(Token::From),
-                '>' => self.to_nowhere()?,
+                '>' => self.redirect()?,
                 '$' if self.rest.peek() == Some(&'(') => {
                     return Err("command substitution $(…) is not known here".to_string());
                 }
@@ -207,7 +207,7 @@ impl Reader<'_> {
     }
 
     /// `2>&1` and `> /dev/null` change nothing here and are let through; other files cannot be written.
-    fn to_nowhere(&mut self) -> Result<(), String> {
+    fn redirect(&mut self) -> Result<(), String> {
         let descriptor = self.word.take().filter(|word| !matches!(word.as_str(), "1" | "2"));
         if let Some(word) = descriptor {
             self.tokens.push(Token::Word(word));

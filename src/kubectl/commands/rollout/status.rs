@@ -42,7 +42,8 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     }
     waiting.reverse();
     if waiting.is_empty() {
-        call.warn(format!("No resources found in {} namespace.", call.namespace().to_string()));
+        let line = format!("No resources found in {} namespace.", call.namespace());
+        call.warn(line);
         return Ok(None);
     }
     let timeout_seconds = call.flags.seconds("timeout").unwrap_or(0);

@@ -12,7 +12,7 @@ pub(super) fn of(object: &Object, host: &dyn Host) -> String {
     if events.is_empty() {
         return "Events:\t<none>\n".to_string();
     }
-    events.sort_by_key(|event| (last(event), first(event)));
+    events.sort_by_key(|event| (last(event), event.meta.resource_version));
     let mut out =
         "Events:\n  Type\tReason\tAge\tFrom\tMessage\n  ----\t------\t----\t----\t-------\n".to_string();
     for event in events {

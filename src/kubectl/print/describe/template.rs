@@ -138,6 +138,18 @@ fn source(volume: &Value) -> String {
             claim["readOnly"].as_bool().unwrap_or(false)
         );
     }
+    if let Some(downward) = volume.get("downwardAPI") {
+        let mut out =
+            "    Type:\tDownwardAPI (a volume populated by information about the pod)\n    Items:\n".to_string();
+        for item in downward["items"].as_array().into_iter().flatten() {
+            for (field, name) in [("fieldRef", "fieldPath"), ("resourceFieldRef", "resource")] {
+                if let Some(reference) = item.get(field) {
+                    out.push_str(&format!("      {} -> {}\n", shown(&reference[name]), shown(&item["path"])));
+                }
+            }
+        }
+        return out;
+    }
     if let Some(projected) = volume.get("projected") {
         return projected_sources(projected);
     }

@@ -1,0 +1,292 @@
+//! What a person types and reads, line by line, over a real cluster.
+
+use super::complete::complete;
+use super::history_host::HistoryHost;
+use super::testing::Terminal;
+
+const WEB: &str = "apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  labels: {app: web}
+spec:
+  replicas: 2
+  selector:
+    matchLabels: {app: web}
+  template:
+    metadata:
+      labels: {app: web}
+    spec:
+      containers:
+      - name: web
+        image: nginx:1.27
+        ports: [{containerPort: 80}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec:
+  selector: {app: web}
+  ports:
+  - port: 80
+";
+
+fn terminal() -> Terminal {
+    let mut terminal = Terminal::new();
+    terminal.files.insert("web.yaml".to_string(), WEB.to_string());
+    terminal
+}
+
+/// Runs the lines one after the other; each must print exactly what stands beside it.
+fn check(terminal: &mut Terminal, lines: &[(&str, &str)]) {
+    for (line, expected) in lines {
+        assert_eq!(terminal.run(line), *expected, "{line}");
+    }
+}
+
+#[test]
+fn apply_says_created_then_unchanged_then_configured() {
+    let mut terminal = terminal();
+    check(
+        &mut terminal,
+        &[
+            ("kubectl apply -f web.yaml", "deployment.apps/web created\nservice/web created\n"),
+            ("kubectl apply -f web.yaml", "deployment.apps/web unchanged\nservice/web unchanged\n"),
+            (
+                "kubectl apply -f missing.yaml",
+                "E|error: the path \"missing.yaml\" does not exist\n[exit 1]\n",
+            ),
+            ("kubectl apply", "E|error: must specify one of -f and -k\n[exit 1]\n"),
+        ],
+    );
+    let changed = WEB.replace("replicas: 2", "replicas: 3");
+    terminal.files.insert("web.yaml".to_string(), changed);
+    check(&mut terminal, &[("kubectl apply -f web.yaml -o name", "deployment.apps/web\nservice/web\n")]);
+    check(&mut terminal, &[("kubectl get deploy web -o jsonpath={.spec.replicas}", "3")]);
+}
+
+#[test]
+fn apply_of_a_created_object_warns_once() {
+    let mut terminal = terminal();
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {a: \"1\"}\n";
+    terminal.files.insert("m.yaml".to_string(), map.to_string());
+    check(
+        &mut terminal,
+        &[
+            ("kubectl create -f m.yaml", "configmap/m created\n"),
+            (
+                "kubectl apply -f m.yaml",
+                "configmap/m configured\nE|Warning: resource configmaps/m is missing the kubectl.kubernetes.io/last-applied-configuration annotation which is required by kubectl apply. kubectl apply should only be used on resources created declaratively by either kubectl create --save-config or kubectl apply. The missing annotation will be patched automatically.\n",
+            ),
+            ("kubectl apply -f m.yaml", "configmap/m unchanged\n"),
+        ],
+    );
+}
+
+#[test]
+fn get_says_what_is_there_and_what_is_not() {
+    check(
+        &mut terminal(),
+        &[
+            ("kubectl get pods", "E|No resources found in demo namespace.\n"),
+            ("kubectl get all", "E|No resources found in demo namespace.\n"),
+            ("kubectl get pod heron", "E|Error from server (NotFound): pods \"heron\" not found\n[exit 1]\n"),
+            (
+                "kubectl get pod heron -n nowhere",
+                "E|Error from server (NotFound): namespaces \"nowhere\" not found\n[exit 1]\n",
+            ),
+            ("kubectl get boats", "E|error: the server doesn't have a resource type \"boats\"\n[exit 1]\n"),
+            (
+                "kubectl get pods heron -l a=b",
+                "E|error: name cannot be provided when a selector is specified\n[exit 1]\n",
+            ),
+            ("kubectl get nodes -o name", "node/node-1\nnode/node-2\nnode/node-3\n"),
+            ("kubectl get nodes -o name | grep -v 2 | wc -l", "2\n"),
+            ("kubectl get pods -o jsonpath={.items}", "[]"),
+            ("kubectl create -f web.yaml", "deployment.apps/web created\nservice/web created\n"),
+        ],
+    );
+}
+
+#[test]
+fn a_wide_table_has_all_columns_and_labels_come_last() {
+    let mut terminal = terminal();
+    terminal.run("kubectl apply -f web.yaml");
+    check(
+        &mut terminal,
+        &[
+            (
+                "kubectl get deploy -o wide --show-labels",
+                "NAME   READY   UP-TO-DATE   AVAILABLE   AGE   CONTAINERS   IMAGES       SELECTOR   LABELS\nweb    0/2     0            0           0s    web          nginx:1.27   app=web    app=web\n",
+            ),
+            (
+                "kubectl get deploy -L app,tier --no-headers",
+                "web   0/2   0     0     0s    web   \n",
+            ),
+            (
+                "kubectl get deploy -o custom-columns=NAME:.metadata.name,IMAGE:.spec.template.spec.containers[*].image",
+                "NAME   IMAGE\nweb    nginx:1.27\n",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn deleting_prints_at_once_and_waits_until_it_is_gone() {
+    let mut terminal = terminal();
+    terminal.run("kubectl apply -f web.yaml");
+    terminal.run("kubectl rollout status deploy/web");
+    let before = terminal.run("kubectl get pods -o name");
+    let first = before.lines().next().unwrap().trim_start_matches("pod/").to_string();
+    check(
+        &mut terminal,
+        &[(
+            format!("kubectl delete pod {first} && kubectl get pod {first}").as_str(),
+            format!(
+                "pod \"{first}\" deleted from demo namespace\nE|Error from server (NotFound): pods \"{first}\" not found\n[exit 1]\n"
+            )
+            .as_str(),
+        )],
+    );
+    check(
+        &mut terminal,
+        &[
+            ("kubectl delete deploy nope", "E|Error from server (NotFound): deployments.apps \"nope\" not found\n[exit 1]\n"),
+            ("kubectl delete deploy web --cascade=sideways", "E|error: invalid cascade value (sideways). Must be \"background\", \"foreground\", or \"orphan\"\n[exit 1]\n"),
+            ("kubectl delete svc web --dry-run=client", "service \"web\" deleted from demo namespace (dry run)\n"),
+            ("kubectl delete svc --all", "service \"web\" deleted from demo namespace\n"),
+            ("kubectl delete svc --all", "No resources found\n"),
+            ("kubectl delete pods", "E|error: resource(s) were provided, but no name was specified\n[exit 1]\n"),
+        ],
+    );
+}
+
+#[test]
+fn a_rollout_is_followed_to_its_end() {
+    let mut terminal = terminal();
+    terminal.run("kubectl apply -f web.yaml");
+    let told = terminal.run("kubectl rollout status deployment/web");
+    assert!(told.ends_with("deployment \"web\" successfully rolled out\n"), "{told}");
+    check(
+        &mut terminal,
+        &[
+            ("kubectl set image deploy/web web=nginx:1.28", "deployment.apps/web image updated\n"),
+            ("kubectl set image deploy/web web=nginx:1.28", ""),
+            ("kubectl set image deploy/web oven=nginx:1.28", "E|error: unable to find container named \"oven\"\n[exit 1]\n"),
+        ],
+    );
+    let told = terminal.run("kubectl rollout status deployment/web | tail -1");
+    assert_eq!(told, "deployment \"web\" successfully rolled out\n");
+    check(
+        &mut terminal,
+        &[
+            (
+                "kubectl rollout history deploy/web",
+                "deployment.apps/web \nREVISION  CHANGE-CAUSE\n1         <none>\n2         <none>\n\n",
+            ),
+            (
+                "kubectl rollout undo deploy/web --to-revision=9 2>&1 | grep -c unable",
+                "0\nE|Warning: resource deployments/web was previously managed with 'kubectl apply'. Rolling back will not update the kubectl.kubernetes.io/last-applied-configuration annotation, which may cause unexpected behavior on future 'kubectl apply' operations. Consider using 'kubectl apply' with your previous configuration file instead.\nE|error: unable to find specified revision 9 in history\n[exit 1]\n",
+            ),
+            ("kubectl scale deploy web --replicas=1", "deployment.apps/web scaled\n"),
+            (
+                "kubectl scale deploy web --replicas=2 --current-replicas=9",
+                "E|error: Expected replicas to be 9, was 1\n[exit 1]\n",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_timeout_ends_the_waiting() {
+    let mut terminal = terminal();
+    terminal.run("kubectl create deployment slow --image=registry.example/missing:1");
+    let told = terminal.run("kubectl rollout status deploy/slow --timeout=5s");
+    assert!(told.ends_with("E|error: timed out waiting for the condition\n[exit 1]\n"), "{told}");
+}
+
+#[test]
+fn labels_are_set_changed_and_removed() {
+    check(
+        &mut terminal(),
+        &[
+            ("kubectl create cm m --from-literal=a=1", "configmap/m created\n"),
+            ("kubectl label cm m tier=front", "configmap/m labeled\n"),
+            ("kubectl label cm m tier=back", "E|error: 'tier' already has a value (front), and --overwrite is false\n[exit 1]\n"),
+            ("kubectl label cm m tier=back --overwrite", "configmap/m labeled\n"),
+            ("kubectl label cm m tier-", "configmap/m unlabeled\n"),
+            ("kubectl label cm m tier-", "label \"tier\" not found.\nconfigmap/m not labeled\n"),
+            ("kubectl annotate cm m note=hello", "configmap/m annotated\n"),
+            ("kubectl patch cm m -p '{\"data\":{\"b\":\"2\"}}'", "configmap/m patched\n"),
+            ("kubectl get cm m -o jsonpath={.data}", "{\"a\":\"1\",\"b\":\"2\"}"),
+        ],
+    );
+}
+
+#[test]
+fn the_namespace_of_the_context_can_be_changed() {
+    check(
+        &mut terminal(),
+        &[
+            ("kubectl config set-context --current --namespace=other", "Context \"kubestep\" modified.\n"),
+            ("kubectl get pods", "E|No resources found in other namespace.\n"),
+            ("kubectl -n demo get pods", "E|No resources found in demo namespace.\n"),
+            ("kubectl config view --minify -o jsonpath='{..namespace}'", "other"),
+        ],
+    );
+}
+
+#[test]
+fn what_is_not_here_yet_says_so() {
+    check(
+        &mut terminal(),
+        &[
+            ("kubectl drain node-1", "E|error: kubectl drain is not in this release of Kubestep\n[exit 1]\n"),
+            ("kubectl get pvc", "E|error: persistentvolumeclaims are not simulated in this release of Kubestep\n[exit 1]\n"),
+            ("curl x", "E|curl is not in this release of Kubestep; try `help`\n[exit 127]\n"),
+            ("kubctl get pods", "E|kubctl: command not found\n[exit 127]\n"),
+        ],
+    );
+}
+
+#[test]
+fn here_documents_reach_the_command() {
+    check(
+        &mut terminal(),
+        &[(
+            "cat <<EOF | kubectl apply -f -\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\nEOF\nkubectl get cm m -o name",
+            "configmap/m created\nconfigmap/m\n",
+        )],
+    );
+}
+
+#[test]
+fn tab_offers_what_may_stand_at_the_cursor() {
+    let mut terminal = terminal();
+    terminal.run("kubectl apply -f web.yaml");
+    let session = terminal.session.clone();
+    let host = HistoryHost::new(&mut terminal.history, &terminal.files);
+    for (line, expected) in [
+        ("kub", "kubectl"),
+        ("kubectl ge", "get"),
+        ("kubectl rollout s", "status"),
+        ("kubectl get deploym", "deployments"),
+        ("kubectl get deploy w", "web"),
+        ("kubectl describe deploy/w", "deploy/web"),
+        ("kubectl get pods -n de", "default demo"),
+        ("kubectl get pods --namespace=dem", "demo"),
+        ("kubectl apply -f w", "web.yaml"),
+        ("kubectl get pods -o w", "wide"),
+        ("kubectl set image deploy/web w", "web="),
+        ("kubectl get svc | gr", "grep"),
+        ("kubectl drai", ""),
+        ("kubectl get pods --show-l", "--show-labels"),
+    ] {
+        let completion = complete(line, line.len(), &session, &host);
+        let texts: Vec<&str> = completion.candidates.iter().map(|candidate| candidate.text.as_str()).collect();
+        assert_eq!(texts.join(" "), expected, "{line}");
+        assert_eq!(completion.to, line.len(), "{line}");
+    }
+    let completion = complete("kubectl get pods --namespace=d", 30, &session, &host);
+    assert_eq!((completion.from, completion.common()), (29, "de"));
+}
