@@ -119,10 +119,7 @@ fn a_wide_table_has_all_columns_and_labels_come_last() {
                 "kubectl get deploy -o wide --show-labels",
                 "NAME   READY   UP-TO-DATE   AVAILABLE   AGE   CONTAINERS   IMAGES       SELECTOR   LABELS\nweb    0/2     0            0           0s    web          nginx:1.27   app=web    app=web\n",
             ),
-            (
-                "kubectl get deploy -L app,tier --no-headers",
-                "web   0/2   0     0     0s    web   \n",
-            ),
+            ("kubectl get deploy -L app,tier --no-headers", "web   0/2   0     0     0s    web   \n"),
             (
                 "kubectl get deploy -o custom-columns=NAME:.metadata.name,IMAGE:.spec.template.spec.containers[*].image",
                 "NAME   IMAGE\nweb    nginx:1.27\n",
@@ -151,12 +148,24 @@ fn deleting_prints_at_once_and_waits_until_it_is_gone() {
     check(
         &mut terminal,
         &[
-            ("kubectl delete deploy nope", "E|Error from server (NotFound): deployments.apps \"nope\" not found\n[exit 1]\n"),
-            ("kubectl delete deploy web --cascade=sideways", "E|error: invalid cascade value (sideways). Must be \"background\", \"foreground\", or \"orphan\"\n[exit 1]\n"),
-            ("kubectl delete svc web --dry-run=client", "service \"web\" deleted from demo namespace (dry run)\n"),
+            (
+                "kubectl delete deploy nope",
+                "E|Error from server (NotFound): deployments.apps \"nope\" not found\n[exit 1]\n",
+            ),
+            (
+                "kubectl delete deploy web --cascade=sideways",
+                "E|error: invalid cascade value (sideways). Must be \"background\", \"foreground\", or \"orphan\"\n[exit 1]\n",
+            ),
+            (
+                "kubectl delete svc web --dry-run=client",
+                "service \"web\" deleted from demo namespace (dry run)\n",
+            ),
             ("kubectl delete svc --all", "service \"web\" deleted from demo namespace\n"),
             ("kubectl delete svc --all", "No resources found\n"),
-            ("kubectl delete pods", "E|error: resource(s) were provided, but no name was specified\n[exit 1]\n"),
+            (
+                "kubectl delete pods",
+                "E|error: resource(s) were provided, but no name was specified\n[exit 1]\n",
+            ),
         ],
     );
 }
@@ -172,7 +181,10 @@ fn a_rollout_is_followed_to_its_end() {
         &[
             ("kubectl set image deploy/web web=nginx:1.28", "deployment.apps/web image updated\n"),
             ("kubectl set image deploy/web web=nginx:1.28", ""),
-            ("kubectl set image deploy/web oven=nginx:1.28", "E|error: unable to find container named \"oven\"\n[exit 1]\n"),
+            (
+                "kubectl set image deploy/web oven=nginx:1.28",
+                "E|error: unable to find container named \"oven\"\n[exit 1]\n",
+            ),
         ],
     );
     let told = terminal.run("kubectl rollout status deployment/web | tail -1");
@@ -212,7 +224,10 @@ fn labels_are_set_changed_and_removed() {
         &[
             ("kubectl create cm m --from-literal=a=1", "configmap/m created\n"),
             ("kubectl label cm m tier=front", "configmap/m labeled\n"),
-            ("kubectl label cm m tier=back", "E|error: 'tier' already has a value (front), and --overwrite is false\n[exit 1]\n"),
+            (
+                "kubectl label cm m tier=back",
+                "E|error: 'tier' already has a value (front), and --overwrite is false\n[exit 1]\n",
+            ),
             ("kubectl label cm m tier=back --overwrite", "configmap/m labeled\n"),
             ("kubectl label cm m tier-", "configmap/m unlabeled\n"),
             ("kubectl label cm m tier-", "label \"tier\" not found.\nconfigmap/m not labeled\n"),
@@ -242,7 +257,10 @@ fn what_is_not_here_yet_says_so() {
         &mut terminal(),
         &[
             ("kubectl drain node-1", "E|error: kubectl drain is not in this release of Kubestep\n[exit 1]\n"),
-            ("kubectl get pvc", "E|error: persistentvolumeclaims are not simulated in this release of Kubestep\n[exit 1]\n"),
+            (
+                "kubectl get pvc",
+                "E|error: persistentvolumeclaims are not simulated in this release of Kubestep\n[exit 1]\n",
+            ),
             ("curl x", "E|curl is not in this release of Kubestep; try `help`\n[exit 127]\n"),
             ("kubctl get pods", "E|kubctl: command not found\n[exit 127]\n"),
         ],
@@ -283,7 +301,8 @@ fn tab_offers_what_may_stand_at_the_cursor() {
         ("kubectl get pods --show-l", "--show-labels"),
     ] {
         let completion = complete(line, line.len(), &session, &host);
-        let texts: Vec<&str> = completion.candidates.iter().map(|candidate| candidate.text.as_str()).collect();
+        let texts: Vec<&str> =
+            completion.candidates.iter().map(|candidate| candidate.text.as_str()).collect();
         assert_eq!(texts.join(" "), expected, "{line}");
         assert_eq!(completion.to, line.len(), "{line}");
     }

@@ -81,8 +81,7 @@ fn options(args: &[String], with_value: &str) -> (Vec<(char, String)>, Vec<Strin
                 options.push(('n', digits.to_string()))
             }
             Some(letters) => {
-                let mut characters = letters.char_indices();
-                while let Some((at, letter)) = characters.next() {
+                for (at, letter) in letters.char_indices() {
                     if with_value.contains(letter) {
                         let attached = &letters[at + letter.len_utf8()..];
                         let value = if attached.is_empty() {

@@ -140,7 +140,8 @@ fn source(volume: &Value) -> String {
     }
     if let Some(downward) = volume.get("downwardAPI") {
         let mut out =
-            "    Type:\tDownwardAPI (a volume populated by information about the pod)\n    Items:\n".to_string();
+            "    Type:\tDownwardAPI (a volume populated by information about the pod)\n    Items:\n"
+                .to_string();
         for item in downward["items"].as_array().into_iter().flatten() {
             for (field, name) in [("fieldRef", "fieldPath"), ("resourceFieldRef", "resource")] {
                 if let Some(reference) = item.get(field) {
