@@ -158,7 +158,8 @@ proptest! {
             let root = schema::roots().iter().find(|root| root.group == kind.group() && root.kind == kind.name());
             let root = root.unwrap();
             let schema = schema::type_named(root.type_name).unwrap();
-            let given = decode::normalise(schema, &object(root, seed));
+            let mut given = decode::normalise(schema, &object(root, seed));
+            default::default(schema, &mut given);
             let typed = Object::decode(kind, given.clone());
             if let Ok(typed) = typed {
                 let mut differences = Vec::new();

@@ -103,6 +103,9 @@ fn pod_level_requests(spec: &mut Record) {
             requests.entry(name).or_insert(amount);
         }
     }
+    if requests.is_empty() {
+        resources.remove("requests");
+    }
 }
 
 fn pod_spec(spec: &mut Record) {
