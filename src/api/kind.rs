@@ -19,10 +19,12 @@ pub struct KindInfo {
     pub namespaced: bool,
     /// Whether `kubectl get all` lists it.
     pub in_all: bool,
+    /// Whether anything in the cluster acts on it; if not, its objects are judged and stored, and nothing more.
+    pub simulated: bool,
 }
 
 macro_rules! kinds {
-    ($( $(#[$doc:meta])* $name:ident: $group:literal $version:literal $plural:literal $singular:literal [$($short:literal),*] $scope:ident $($all:ident)?; )*) => {
+    ($( $(#[$doc:meta])* $name:ident: $group:literal $version:literal $plural:literal $singular:literal [$($short:literal),*] $scope:ident $($flag:ident)*; )*) => {
         /// A kind of object, in a fixed order.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub enum Kind { $( $(#[$doc])* $name, )* }
@@ -33,17 +35,23 @@ macro_rules! kinds {
 
             /// How the kind is called and addressed.
             pub fn info(self) -> &'static KindInfo {
-                match self { $( Self::$name => &KindInfo {
+                match self { $( Self::$name => {
+                    const INFO: KindInfo = KindInfo {
                     name: stringify!($name), group: $group, version: $version, plural: $plural, singular: $singular,
-                    short_names: &[$($short),*], namespaced: kinds!(@scope $scope), in_all: kinds!(@all $($all)?),
-                }, )* }
+                    short_names: &[$($short),*], namespaced: kinds!(@scope $scope), in_all: false $(|| kinds!(@all $flag))*,
+                    simulated: true $(&& kinds!(@simulated $flag))*,
+                    };
+                    &INFO
+                } )* }
             }
         }
     };
     (@scope namespaced) => { true };
     (@scope cluster) => { false };
     (@all all) => { true };
-    (@all) => { false };
+    (@all stored) => { false };
+    (@simulated all) => { true };
+    (@simulated stored) => { false };
 }
 
 kinds! {
@@ -71,6 +79,48 @@ kinds! {
     Ingress: "networking.k8s.io" "v1" "ingresses" "ingress" ["ing"] namespaced;
     /// A class of Ingresses.
     IngressClass: "networking.k8s.io" "v1" "ingressclasses" "ingressclass" [] cluster;
+
+    // From here on: judged and stored, but nothing acts on them yet.
+    /// A Secret.
+    Secret: "" "v1" "secrets" "secret" [] namespaced stored;
+    /// A service account.
+    ServiceAccount: "" "v1" "serviceaccounts" "serviceaccount" ["sa"] namespaced stored;
+    /// The old form of an EndpointSlice.
+    Endpoints: "" "v1" "endpoints" "endpoints" ["ep"] namespaced stored;
+    /// A limit on the sum of a namespace.
+    ResourceQuota: "" "v1" "resourcequotas" "resourcequota" ["quota"] namespaced stored;
+    /// Limits and defaults for single containers of a namespace.
+    LimitRange: "" "v1" "limitranges" "limitrange" ["limits"] namespaced stored;
+    /// A claim on a volume.
+    PersistentVolumeClaim: "" "v1" "persistentvolumeclaims" "persistentvolumeclaim" ["pvc"] namespaced stored;
+    /// A volume.
+    PersistentVolume: "" "v1" "persistentvolumes" "persistentvolume" ["pv"] cluster stored;
+    /// A StatefulSet.
+    StatefulSet: "apps" "v1" "statefulsets" "statefulset" ["sts"] namespaced all stored;
+    /// A DaemonSet.
+    DaemonSet: "apps" "v1" "daemonsets" "daemonset" ["ds"] namespaced all stored;
+    /// A Job.
+    Job: "batch" "v1" "jobs" "job" [] namespaced all stored;
+    /// A CronJob.
+    CronJob: "batch" "v1" "cronjobs" "cronjob" ["cj"] namespaced all stored;
+    /// A HorizontalPodAutoscaler.
+    HorizontalPodAutoscaler: "autoscaling" "v2" "horizontalpodautoscalers" "horizontalpodautoscaler" ["hpa"] namespaced all stored;
+    /// A PodDisruptionBudget.
+    PodDisruptionBudget: "policy" "v1" "poddisruptionbudgets" "poddisruptionbudget" ["pdb"] namespaced stored;
+    /// A NetworkPolicy.
+    NetworkPolicy: "networking.k8s.io" "v1" "networkpolicies" "networkpolicy" ["netpol"] namespaced stored;
+    /// A class of volumes.
+    StorageClass: "storage.k8s.io" "v1" "storageclasses" "storageclass" ["sc"] cluster stored;
+    /// A class of priorities.
+    PriorityClass: "scheduling.k8s.io" "v1" "priorityclasses" "priorityclass" ["pc"] cluster stored;
+    /// Rights in a namespace.
+    Role: "rbac.authorization.k8s.io" "v1" "roles" "role" [] namespaced stored;
+    /// Who has the rights of a role in a namespace.
+    RoleBinding: "rbac.authorization.k8s.io" "v1" "rolebindings" "rolebinding" [] namespaced stored;
+    /// Rights in the whole cluster.
+    ClusterRole: "rbac.authorization.k8s.io" "v1" "clusterroles" "clusterrole" [] cluster stored;
+    /// Who has the rights of a role in the whole cluster.
+    ClusterRoleBinding: "rbac.authorization.k8s.io" "v1" "clusterrolebindings" "clusterrolebinding" [] cluster stored;
 }
 
 impl Kind {

@@ -11,6 +11,11 @@ use super::kinds::cluster::{ConfigMap, Lease, Namespace, Node};
 use super::kinds::event::Event;
 use super::kinds::networking::{EndpointSlice, Ingress, IngressClass, Service};
 use super::kinds::pod::Pod;
+use super::kinds::stored::{
+    ClusterRole, ClusterRoleBinding, CronJob, DaemonSet, Endpoints, HorizontalPodAutoscaler, Job, LimitRange,
+    NetworkPolicy, PersistentVolume, PersistentVolumeClaim, PodDisruptionBudget, PriorityClass,
+    ResourceQuota, Role, RoleBinding, Secret, ServiceAccount, StatefulSet, StorageClass,
+};
 use super::meta::{ObjectKey, ObjectMeta};
 
 /// A typed kind.
@@ -136,6 +141,26 @@ objects!(
     EndpointSlice,
     Ingress,
     IngressClass,
+    Secret,
+    ServiceAccount,
+    Endpoints,
+    ResourceQuota,
+    LimitRange,
+    PersistentVolumeClaim,
+    PersistentVolume,
+    StatefulSet,
+    DaemonSet,
+    Job,
+    CronJob,
+    HorizontalPodAutoscaler,
+    PodDisruptionBudget,
+    NetworkPolicy,
+    StorageClass,
+    PriorityClass,
+    Role,
+    RoleBinding,
+    ClusterRole,
+    ClusterRoleBinding,
 );
 
 impl Object {

@@ -5,6 +5,7 @@ pub mod cluster;
 pub mod event;
 pub mod networking;
 pub mod pod;
+pub mod stored;
 
 use std::collections::BTreeMap;
 

@@ -12,6 +12,7 @@ use super::status::Status;
 use super::transaction::{Transaction, Written};
 use super::write::Operation;
 use super::{decode, default, patch, prepare, scale, validate};
+use crate::api::kind::Kind;
 use crate::api::object::Object;
 use crate::api::schema;
 use crate::cluster::diff::{FieldChange, diff};
@@ -139,7 +140,15 @@ fn create(
     request: &Request,
     passage: &mut Passage,
 ) -> Result<(Written, Vec<String>), Status> {
-    let (object, warnings) = read(request, request.body.clone(), None, passage)?;
+    let mut body = request.body.clone();
+    if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
+        // The server names a new object's uid; a Job's labels are made from it.
+        metadata.remove("uid");
+        if request.kind == Kind::Job {
+            metadata.insert("uid".to_string(), Value::String(transaction.stream.uuid()));
+        }
+    }
+    let (object, warnings) = read(request, body, None, passage)?;
     let result = transaction.create(object);
     Ok((passage.check(Stage::Admit, result)?, warnings))
 }

@@ -101,8 +101,18 @@ pub fn prepare_for_create(kind: &'static Type, object: &mut Value) {
                 finalizers.push(json!("kubernetes"));
             }
         }
-        "core.v1.PersistentVolumeClaim" => object["status"] = json!({"phase": "Pending"}),
-        "core.v1.PersistentVolume" => object["status"] = json!({"phase": "Pending"}),
+        "core.v1.PersistentVolumeClaim" => {
+            object["status"] = json!({"phase": "Pending"});
+            protect(object, "kubernetes.io/pvc-protection");
+        }
+        "core.v1.PersistentVolume" => {
+            let since = object["metadata"].get("creationTimestamp").cloned();
+            object["status"] = json!({"phase": "Pending"});
+            if let Some(since) = since {
+                object["status"]["lastPhaseTransitionTime"] = since;
+            }
+            protect(object, "kubernetes.io/pv-protection");
+        }
         "core.v1.Service" => service(object),
         "apps.v1.DaemonSet" => {
             let annotations = &mut object["metadata"]["annotations"];
@@ -155,6 +165,16 @@ pub fn prepare_for_update(kind: &'static Type, old: &Value, new: &mut Value) {
             let before = old["metadata"]["generation"].as_i64().unwrap_or(0);
             new["metadata"]["generation"] = Value::from(before + 1);
         }
+    }
+}
+
+/// Keeps a volume or claim from vanishing while it is in use: the plugin StorageObjectInUseProtection.
+fn protect(object: &mut Value, finalizer: &str) {
+    let finalizers = record(object, "metadata").entry("finalizers").or_insert_with(|| json!([]));
+    if let Value::Array(finalizers) = finalizers
+        && !finalizers.iter().any(|known| known == finalizer)
+    {
+        finalizers.push(json!(finalizer));
     }
 }
 

@@ -98,9 +98,11 @@ impl Transaction<'_> {
         if self.store.object(&key).is_some() {
             return Err(Status::already_exists(kind, &key.name));
         }
-        let (uid, now) = (self.stream.uuid(), self.now);
+        let now = self.now;
         let meta = object.meta_mut();
-        meta.uid = uid.into();
+        if meta.uid.is_empty() {
+            meta.uid = self.stream.uuid().into();
+        }
         meta.creation_timestamp = Some(now);
         meta.deletion_timestamp = None;
         meta.deletion_grace_period_seconds = None;
@@ -304,8 +306,15 @@ fn has_generation(kind: Kind) -> bool {
         | Kind::ReplicaSet
         | Kind::EndpointSlice
         | Kind::Ingress
-        | Kind::IngressClass => true,
-        Kind::Namespace | Kind::Node | Kind::Service | Kind::ConfigMap | Kind::Event | Kind::Lease => false,
+        | Kind::IngressClass
+        | Kind::StatefulSet
+        | Kind::DaemonSet
+        | Kind::Job
+        | Kind::CronJob
+        | Kind::PodDisruptionBudget
+        | Kind::NetworkPolicy
+        | Kind::PriorityClass => true,
+        _ => false,
     }
 }
 
@@ -328,7 +337,8 @@ fn spec_differs(old: &Object, new: &Object) -> bool {
                 || old.meta.labels != new.meta.labels
                 || old.meta.annotations != new.meta.annotations
         }
-        _ => false,
+        _ if old.kind().info().simulated => false,
+        _ => old.to_value().get("spec") != new.to_value().get("spec"),
     }
 }
 

@@ -33,7 +33,7 @@ pub fn text(object: &Object, host: &dyn Host, show_events: bool) -> String {
         Object::Node(node) => node::describe(node, host),
         Object::Namespace(namespace) => cluster::namespace(namespace),
         Object::ConfigMap(map) => cluster::config_map(map),
-        Object::Event(_) | Object::Lease(_) => cluster::any(object),
+        _ => cluster::any(object),
     };
     if show_events && !matches!(object, Object::Namespace(_)) {
         out.push_str(&events::of(object, host));

@@ -6,6 +6,7 @@ mod cluster;
 mod event;
 mod network;
 pub mod pod;
+mod stored;
 mod workload;
 
 pub(super) use cluster::roles;
@@ -49,6 +50,7 @@ pub fn columns(kind: Kind) -> &'static [Column] {
         Kind::ConfigMap => cluster::CONFIG_MAP,
         Kind::Lease => cluster::LEASE,
         Kind::Event => event::COLUMNS,
+        _ => stored::columns(kind),
     }
 }
 
@@ -68,6 +70,7 @@ pub fn cells(object: &Object, host: &dyn Host) -> Vec<String> {
         Object::ConfigMap(map) => cluster::config_map(map, age),
         Object::Lease(lease) => cluster::lease(lease, age),
         Object::Event(event) => event::cells(event, host.now()),
+        _ => stored::cells(object, age, host.now()),
     }
 }
 

@@ -1,0 +1,397 @@
+//! The kinds that are only stored: their columns, and their cells read off the JSON.
+
+use serde_json::Value;
+
+use super::{Column, always, or_none, wide};
+use crate::api::kind::Kind;
+use crate::api::labels::Selector;
+use crate::api::object::Object;
+use crate::api::time::Timestamp;
+use crate::kubectl::duration;
+
+/// The columns of a kind.
+pub(super) fn columns(kind: Kind) -> &'static [Column] {
+    const CREATED: &[Column] = &[always("NAME"), always("CREATED AT")];
+    const BINDING: &[Column] = &[
+        always("NAME"),
+        always("ROLE"),
+        always("AGE"),
+        wide("USERS"),
+        wide("GROUPS"),
+        wide("SERVICEACCOUNTS"),
+    ];
+    match kind {
+        Kind::Secret => const { &[always("NAME"), always("TYPE"), always("DATA"), always("AGE")] },
+        Kind::Endpoints => const { &[always("NAME"), always("ENDPOINTS"), always("AGE")] },
+        Kind::ResourceQuota => const { &[always("NAME"), always("REQUEST"), always("LIMIT"), always("AGE")] },
+        Kind::LimitRange | Kind::Role | Kind::ClusterRole => CREATED,
+        Kind::RoleBinding | Kind::ClusterRoleBinding => BINDING,
+        Kind::PersistentVolumeClaim => {
+            const {
+                &[
+                    always("NAME"),
+                    always("STATUS"),
+                    always("VOLUME"),
+                    always("CAPACITY"),
+                    always("ACCESS MODES"),
+                    always("STORAGECLASS"),
+                    always("VOLUMEATTRIBUTESCLASS"),
+                    always("AGE"),
+                    wide("VOLUMEMODE"),
+                ]
+            }
+        }
+        Kind::PersistentVolume => {
+            const {
+                &[
+                    always("NAME"),
+                    always("CAPACITY"),
+                    always("ACCESS MODES"),
+                    always("RECLAIM POLICY"),
+                    always("STATUS"),
+                    always("CLAIM"),
+                    always("STORAGECLASS"),
+                    always("VOLUMEATTRIBUTESCLASS"),
+                    always("REASON"),
+                    always("AGE"),
+                    wide("VOLUMEMODE"),
+                ]
+            }
+        }
+        Kind::StatefulSet => {
+            const { &[always("NAME"), always("READY"), always("AGE"), wide("CONTAINERS"), wide("IMAGES")] }
+        }
+        Kind::DaemonSet => {
+            const {
+                &[
+                    always("NAME"),
+                    always("DESIRED"),
+                    always("CURRENT"),
+                    always("READY"),
+                    always("UP-TO-DATE"),
+                    always("AVAILABLE"),
+                    always("NODE SELECTOR"),
+                    always("AGE"),
+                    wide("CONTAINERS"),
+                    wide("IMAGES"),
+                    wide("SELECTOR"),
+                ]
+            }
+        }
+        Kind::Job => {
+            const {
+                &[
+                    always("NAME"),
+                    always("STATUS"),
+                    always("COMPLETIONS"),
+                    always("DURATION"),
+                    always("AGE"),
+                    wide("CONTAINERS"),
+                    wide("IMAGES"),
+                    wide("SELECTOR"),
+                ]
+            }
+        }
+        Kind::CronJob => {
+            const {
+                &[
+                    always("NAME"),
+                    always("SCHEDULE"),
+                    always("TIMEZONE"),
+                    always("SUSPEND"),
+                    always("ACTIVE"),
+                    always("LAST SCHEDULE"),
+                    always("AGE"),
+                    wide("CONTAINERS"),
+                    wide("IMAGES"),
+                    wide("SELECTOR"),
+                ]
+            }
+        }
+        Kind::HorizontalPodAutoscaler => {
+            const {
+                &[
+                    always("NAME"),
+                    always("REFERENCE"),
+                    always("TARGETS"),
+                    always("MINPODS"),
+                    always("MAXPODS"),
+                    always("REPLICAS"),
+                    always("AGE"),
+                ]
+            }
+        }
+        Kind::PodDisruptionBudget => {
+            const {
+                &[
+                    always("NAME"),
+                    always("MIN AVAILABLE"),
+                    always("MAX UNAVAILABLE"),
+                    always("ALLOWED DISRUPTIONS"),
+                    always("AGE"),
+                ]
+            }
+        }
+        Kind::NetworkPolicy => const { &[always("NAME"), always("POD-SELECTOR"), always("AGE")] },
+        Kind::StorageClass => {
+            const {
+                &[
+                    always("NAME"),
+                    always("PROVISIONER"),
+                    always("RECLAIMPOLICY"),
+                    always("VOLUMEBINDINGMODE"),
+                    always("ALLOWVOLUMEEXPANSION"),
+                    always("AGE"),
+                ]
+            }
+        }
+        Kind::PriorityClass => {
+            const {
+                &[
+                    always("NAME"),
+                    always("VALUE"),
+                    always("GLOBAL-DEFAULT"),
+                    always("AGE"),
+                    always("PREEMPTIONPOLICY"),
+                ]
+            }
+        }
+        _ => const { &[always("NAME"), always("AGE")] },
+    }
+}
+
+/// A scalar as a cell; empty when it is absent.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A number as a cell; nothing counts as zero.
+fn number(value: &Value) -> String {
+    value.as_i64().unwrap_or(0).to_string()
+}
+
+fn count(value: &Value) -> String {
+    value.as_object().map_or(0, serde_json::Map::len).to_string()
+}
+
+fn or(value: &Value, otherwise: &str) -> String {
+    if value.is_null() { otherwise.to_string() } else { text(value) }
+}
+
+fn access_modes(value: &Value) -> String {
+    let short = |mode: &Value| match mode.as_str() {
+        Some("ReadWriteOnce") => "RWO",
+        Some("ReadOnlyMany") => "ROX",
+        Some("ReadWriteMany") => "RWX",
+        Some("ReadWriteOncePod") => "RWOP",
+        _ => "",
+    };
+    value.as_array().into_iter().flatten().map(short).collect::<Vec<_>>().join(",")
+}
+
+fn selector(value: &Value) -> String {
+    or_none(&Selector::from_label_selector(value).to_string())
+}
+
+/// The names and the images of a template's containers.
+fn containers(template: &Value) -> [String; 2] {
+    let of = |field: &str| {
+        let containers = template["spec"]["containers"].as_array().into_iter().flatten();
+        containers.map(|container| text(&container[field])).collect::<Vec<_>>().join(",")
+    };
+    [of("name"), of("image")]
+}
+
+/// An object's cells.
+pub(super) fn cells(object: &Object, age: String, now: Timestamp) -> Vec<String> {
+    let value = object.to_value();
+    let (spec, status) = (&value["spec"], &value["status"]);
+    let name = object.meta().name.to_string();
+    let mut cells = vec![name];
+    match object.kind() {
+        Kind::Secret => cells.extend([text(&value["type"]), count(&value["data"]), age]),
+        Kind::Endpoints => cells.extend(["<none>".to_string(), age]),
+        Kind::ResourceQuota => {
+            let (requests, limits) = quota(spec, status);
+            cells.extend([requests, limits, age]);
+        }
+        Kind::LimitRange | Kind::Role | Kind::ClusterRole => {
+            let created = object.meta().creation_timestamp.map(|time| time.to_string());
+            cells.push(created.unwrap_or_default());
+        }
+        Kind::RoleBinding | Kind::ClusterRoleBinding => {
+            let role = &value["roleRef"];
+            cells.extend([format!("{}/{}", text(&role["kind"]), text(&role["name"])), age]);
+            for kind in ["User", "Group", "ServiceAccount"] {
+                let subjects = value["subjects"].as_array().into_iter().flatten();
+                let named = subjects.filter(|subject| subject["kind"] == kind).map(|subject| match kind {
+                    "ServiceAccount" => format!("{}/{}", text(&subject["namespace"]), text(&subject["name"])),
+                    _ => text(&subject["name"]),
+                });
+                cells.push(named.collect::<Vec<_>>().join(", "));
+            }
+        }
+        Kind::PersistentVolumeClaim => {
+            let bound = !spec["volumeName"].is_null();
+            let shown = |text: String| if bound { text } else { String::new() };
+            cells.extend([
+                text(&status["phase"]),
+                text(&spec["volumeName"]),
+                shown(text(&status["capacity"]["storage"])),
+                shown(access_modes(&status["accessModes"])),
+                text(&spec["storageClassName"]),
+                or(&spec["volumeAttributesClassName"], "<unset>"),
+                age,
+                or(&spec["volumeMode"], "<unset>"),
+            ]);
+        }
+        Kind::PersistentVolume => {
+            let claim = &spec["claimRef"];
+            let claimed = format!("{}/{}", text(&claim["namespace"]), text(&claim["name"]));
+            cells.extend([
+                text(&spec["capacity"]["storage"]),
+                access_modes(&spec["accessModes"]),
+                text(&spec["persistentVolumeReclaimPolicy"]),
+                text(&status["phase"]),
+                if claim.is_null() { String::new() } else { claimed },
+                text(&spec["storageClassName"]),
+                or(&spec["volumeAttributesClassName"], "<unset>"),
+                text(&status["reason"]),
+                age,
+                or(&spec["volumeMode"], "<unset>"),
+            ]);
+        }
+        Kind::StatefulSet => {
+            cells
+                .extend([format!("{}/{}", number(&status["readyReplicas"]), number(&spec["replicas"])), age]);
+            cells.extend(containers(&spec["template"]));
+        }
+        Kind::DaemonSet => {
+            for field in [
+                "desiredNumberScheduled",
+                "currentNumberScheduled",
+                "numberReady",
+                "updatedNumberScheduled",
+                "numberAvailable",
+            ] {
+                cells.push(number(&status[field]));
+            }
+            let nodes = crate::api::labels::labels_of(&spec["template"]["spec"]["nodeSelector"]);
+            cells.extend([or_none(&Selector::from_labels(&nodes).to_string()), age]);
+            cells.extend(containers(&spec["template"]));
+            cells.push(selector(&spec["selector"]));
+        }
+        Kind::Job => {
+            let (state, duration) = job(status, now);
+            let wanted = match (&spec["completions"], spec["parallelism"].as_i64().unwrap_or(0)) {
+                (Value::Null, parallel) if parallel > 1 => format!("1 of {parallel}"),
+                (Value::Null, _) => "1".to_string(),
+                (completions, _) => text(completions),
+            };
+            cells.extend([state, format!("{}/{wanted}", number(&status["succeeded"])), duration, age]);
+            cells.extend(containers(&spec["template"]));
+            cells.push(selector(&spec["selector"]));
+        }
+        Kind::CronJob => {
+            let last = status["lastScheduleTime"].as_str().and_then(Timestamp::parse);
+            cells.extend([
+                text(&spec["schedule"]),
+                or(&spec["timeZone"], "<none>"),
+                match spec["suspend"] {
+                    Value::Bool(true) => "True".to_string(),
+                    _ => "False".to_string(),
+                },
+                status["active"].as_array().map_or(0, Vec::len).to_string(),
+                last.map_or("<none>".to_string(), |last| duration::age(Some(last), now)),
+                age,
+            ]);
+            let template = &spec["jobTemplate"]["spec"];
+            cells.extend(containers(&template["template"]));
+            cells.push(selector(&template["selector"]));
+        }
+        Kind::HorizontalPodAutoscaler => {
+            let target = &spec["scaleTargetRef"];
+            cells.extend([
+                format!("{}/{}", text(&target["kind"]), text(&target["name"])),
+                metrics(&spec["metrics"]),
+                or(&spec["minReplicas"], "<unset>"),
+                number(&spec["maxReplicas"]),
+                number(&status["currentReplicas"]),
+                age,
+            ]);
+        }
+        Kind::PodDisruptionBudget => cells.extend([
+            or(&spec["minAvailable"], "N/A"),
+            or(&spec["maxUnavailable"], "N/A"),
+            number(&status["disruptionsAllowed"]),
+            age,
+        ]),
+        Kind::NetworkPolicy => cells.extend([selector(&spec["podSelector"]), age]),
+        Kind::StorageClass => cells.extend([
+            text(&value["provisioner"]),
+            or(&value["reclaimPolicy"], "Delete"),
+            text(&value["volumeBindingMode"]),
+            or(&value["allowVolumeExpansion"], "false"),
+            age,
+        ]),
+        Kind::PriorityClass => cells.extend([
+            number(&value["value"]),
+            or(&value["globalDefault"], "false"),
+            age,
+            text(&value["preemptionPolicy"]),
+        ]),
+        _ => cells.push(age),
+    }
+    cells
+}
+
+/// What is used of each amount that a quota limits: requests and counts, then limits.
+fn quota(spec: &Value, status: &Value) -> (String, String) {
+    let (mut requests, mut limits) = (Vec::new(), Vec::new());
+    for (name, hard) in spec["hard"].as_object().into_iter().flatten() {
+        let used = &status["used"][name.as_str()];
+        let line = format!("{name}: {}/{}", or(used, "0"), text(hard));
+        if name.starts_with("limits.") { limits.push(line) } else { requests.push(line) }
+    }
+    (requests.join(", "), limits.join(", "))
+}
+
+/// A Job's state, and how long it has run.
+fn job(status: &Value, now: Timestamp) -> (String, String) {
+    let holds = |kind: &str| {
+        let conditions = status["conditions"].as_array();
+        conditions
+            .into_iter()
+            .flatten()
+            .any(|condition| condition["type"] == kind && condition["status"] == "True")
+    };
+    let state = if holds("Complete") {
+        "Complete"
+    } else if holds("Failed") {
+        "Failed"
+    } else if holds("Suspended") {
+        "Suspended"
+    } else {
+        "Running"
+    };
+    let time = |field: &str| status[field].as_str().and_then(Timestamp::parse);
+    let lasted =
+        time("startTime").map(|start| duration::age(Some(start), time("completionTime").unwrap_or(now)));
+    (state.to_string(), lasted.unwrap_or_default())
+}
+
+fn metrics(metrics: &Value) -> String {
+    let shown = |metric: &Value| {
+        let (name, target) = (text(&metric["resource"]["name"]), &metric["resource"]["target"]);
+        match target["averageUtilization"].as_i64() {
+            Some(percent) => format!("{name}: <unknown>/{percent}%"),
+            None => format!("{name}: <unknown>/{}", text(&target["averageValue"])),
+        }
+    };
+    let shown: Vec<String> = metrics.as_array().into_iter().flatten().map(shown).collect();
+    if shown.is_empty() { "<none>".to_string() } else { shown.join(", ") }
+}
