@@ -117,9 +117,9 @@ const APPLICATIONS: &[Application] = &[
     application("registry.k8s.io/echoserver", &[8080], Answering::Names),
     application("registry.k8s.io/e2e-test-images/agnhost", &[8080], Answering::Names),
     Application {
-        start_seconds: 2,
+        start_seconds: 3,
         memory_mebibytes: 24,
-        log: &["starting", "listening"],
+        log: &["listening"],
         ..application("demo/api", &[], Answering::Names)
     },
     Application {
@@ -314,7 +314,7 @@ fn image_program(start: &Start<'_>, repository: &str) -> Program {
     let has = |name: &&str| {
         container.env.iter().any(|variable| variable.name == **name) || start.environment.contains_key(*name)
     };
-    if !known.needs_one_of.is_empty() && !known.needs_one_of.iter().any(|name| has(name)) {
+    if !known.needs_one_of.is_empty() && !known.needs_one_of.iter().any(has) {
         let line = format!(
             "Error: uninitialized database: you must specify one of {}",
             known.needs_one_of.join(", ")
