@@ -308,3 +308,38 @@ fn a_rolling_update_is_felt_inside_and_a_broken_one_by_nobody() {
     assert!(outside.iter().chain(&inside).all(|tally| tally.failures() == 0));
     assert_eq!(answered_by(outside.last().unwrap()), before, "the old Pods go on serving");
 }
+
+#[test]
+fn system_pods_that_are_deleted_are_missed_until_they_are_back() {
+    use kubestep::api::kinds::pod::Pod;
+    let mut scene = Scene::boot();
+    for text in [NAMESPACE, SERVICE, INGRESS, DEPLOYMENT, CLIENT] {
+        scene.apply(text);
+    }
+    (0..40).for_each(|_| scene.tick());
+    let by_name = TraceRequest::get("http://api/", 0).unwrap().from_pod("demo", "client");
+    let mut delete_all = |namespace: &str, prefix: &str, request: &TraceRequest| {
+        let pods = scene.cluster.store.list_in::<Pod>(namespace).map(|pod| pod.meta.name.clone());
+        let names: Vec<_> = pods.filter(|name| name.starts_with(prefix)).collect();
+        for name in names {
+            let request = Request::new(Verb::Delete, Kind::Pod, namespace, &name, Value::Null);
+            scene.cluster.ask(&request, &mut scene.facts).unwrap();
+        }
+        let mut seen: Vec<String> = Vec::new();
+        for _ in 0..60 {
+            scene.tick();
+            let sees = scene.trace(request).outcome.sees.word();
+            if seen.last() != Some(&sees) {
+                seen.push(sees);
+            }
+        }
+        seen
+    };
+    let outside = TraceRequest::get(SHOP, 0).unwrap();
+    let controller = delete_all("ingress-nginx", "ingress-nginx-controller", &outside);
+    assert_eq!(controller, ["200", "timeout", "refused", "200"], "used, gone, left out, replaced");
+    assert_eq!(delete_all("kube-system", "coredns", &by_name), ["200", "SERVFAIL", "200"]);
+    assert_eq!(delete_all("kube-system", "kube-proxy", &by_name), ["200"], "the tables stay in the kernel");
+    assert_eq!(delete_all("demo", "api", &by_name), ["timeout"], "and nobody brings them up to date");
+    assert_eq!(delete_all("demo", "nobody", &outside), ["200"], "the Ingress controller has its own view");
+}
