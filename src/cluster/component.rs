@@ -25,6 +25,13 @@ pub struct Component {
     pub memory: Memory,
 }
 
+impl Component {
+    /// What stands in for a component while it acts.
+    pub(super) fn absent() -> Self {
+        Self { queue: WorkQueue::default(), stream: Stream::new(0, ""), memory: Memory::None }
+    }
+}
+
 /// What a component keeps to itself. Controllers keep nothing: all they know is in the store.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Memory {

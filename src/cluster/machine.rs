@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use imbl::OrdMap;
+use imbl::{OrdMap, Vector};
 use sha2::{Digest, Sha256};
 
 use super::actor::Actor;
@@ -23,6 +23,7 @@ use super::server::write::{Operation, Write};
 use super::settings::Settings;
 use super::store::{Change, Store};
 use super::world::World;
+use crate::api::kind::Kind;
 use crate::api::meta::{Name, ObjectKey};
 use crate::api::time::Timestamp;
 
@@ -72,6 +73,11 @@ pub enum Moved {
     },
     /// Nothing was left to do in the tick: it is over.
     TickEnded,
+}
+
+/// Whether any component watches the kind: events are told, not watched.
+fn is_watched(change: &Change) -> bool {
+    change.key.kind != Kind::Event
 }
 
 impl Cluster {
@@ -192,7 +198,7 @@ impl Cluster {
     /// Whether changes wait that concern some component.
     fn has_news(&self) -> bool {
         let view = self.view(&self.store);
-        self.store.undelivered().iter().any(|change| {
+        self.store.undelivered().iter().filter(|change| is_watched(change)).any(|change| {
             let concerned = self.components.keys().filter(|actor| actor.node().is_none());
             concerned
                 .into_iter()
@@ -309,25 +315,7 @@ impl Cluster {
         self.tick += 1;
         let changes = self.store.take_undelivered();
         let base = self.store.clone();
-        let mut arrivals: Vec<(Actor, WorkKey, FactId)> = Vec::new();
-        {
-            let view = self.view(&base);
-            for change in &changes {
-                let cause = |key| move |actor: &Actor| (actor.clone(), key, change.fact);
-                for actor in self.components.keys().filter(|actor| actor.node().is_none()) {
-                    arrivals.extend(
-                        component::concerns(actor, &view, change).into_iter().map(|key| cause(key)(actor)),
-                    );
-                }
-                let on_nodes = component::node_actors(&view, change);
-                arrivals.extend(on_nodes.into_iter().map(|(actor, key)| (actor, key, change.fact)));
-            }
-        }
-        for (actor, key, cause) in arrivals {
-            if let Some(component) = self.components.get_mut(&actor) {
-                component.queue.add(key, self.tick, Some(cause));
-            }
-        }
+        self.deliver(&base, &changes);
         let tick = self.tick;
         let due = |c: &Component| c.queue.iter().take_while(|(_, due)| *due <= tick).count();
         let steps_due = self.components.values().map(due).sum::<usize>();
@@ -338,6 +326,27 @@ impl Cluster {
             steps_done: 0,
             steps_due: u32::try_from(steps_due).unwrap_or(u32::MAX),
         });
+    }
+
+    /// Offers changes to every component: the keys they concern go into its queue.
+    fn deliver(&mut self, base: &Store, changes: &Vector<Change>) {
+        let (settings, world) = (Arc::clone(&self.settings), self.world.clone());
+        let view = View { store: base, now: self.now(), tick: self.tick, settings: &settings, world: &world };
+        let singles: Vec<Actor> =
+            self.components.keys().filter(|actor| actor.node().is_none()).cloned().collect();
+        for change in changes.iter().filter(|change| is_watched(change)) {
+            for actor in &singles {
+                let keys = component::concerns(actor, &view, change);
+                if let (false, Some(component)) = (keys.is_empty(), self.components.get_mut(actor)) {
+                    keys.into_iter().for_each(|key| component.queue.add(key, view.tick, Some(change.fact)));
+                }
+            }
+            for (actor, key) in component::node_actors(&view, change) {
+                if let Some(component) = self.components.get_mut(&actor) {
+                    component.queue.add(key, view.tick, Some(change.fact));
+                }
+            }
+        }
     }
 
     fn next_actor(&self) -> Option<Actor> {
@@ -351,17 +360,22 @@ impl Cluster {
     /// Does one work item of `actor`. Returns whether it was routine.
     fn handle_next(&mut self, actor: &Actor, facts: &mut Vec<Arc<Fact>>) -> bool {
         let tick = self.tick;
-        let (Some(mut round), Some(mut component)) = (self.round.take(), self.components.get(actor).cloned())
-        else {
+        let (Some(mut round), Some(slot)) = (self.round.take(), self.components.get_mut(actor)) else {
             return true;
         };
+        // Taken out, so that what it remembers is changed in place unless a moment of history shares it.
+        let mut component = std::mem::replace(slot, Component::absent());
         if round.actor != *actor {
             round.actor = actor.clone();
             round.view = round.base.clone();
         }
         round.steps_done += 1;
         let step = round.steps_done;
-        let Some((key, entry)) = component.queue.pop_due(tick) else { return true };
+        let Some((key, entry)) = component.queue.pop_due(tick) else {
+            self.put_back(actor, component);
+            self.round = Some(round);
+            return true;
+        };
         let outcome = component::reconcile(actor, &mut component, &self.view(&round.view), &key);
         self.round = Some(round);
         let idle = outcome.writes.is_empty() && outcome.notes.is_empty();
@@ -424,11 +438,17 @@ impl Cluster {
         for (key, after_ticks) in outcome.again {
             component.queue.add(key, tick + after_ticks.max(1), Some(head));
         }
-        self.components.insert(actor.clone(), component);
+        self.put_back(actor, component);
         if let Some(fact) = facts.get_mut(head_index) {
             Arc::make_mut(fact).what = What::Reconciled { key, writes: writes_done };
         }
         routine
+    }
+
+    fn put_back(&mut self, actor: &Actor, component: Component) {
+        if let Some(slot) = self.components.get_mut(actor) {
+            *slot = component;
+        }
     }
 
     /// Carries out one write of a component. Returns what was written; `None` when nothing was changed.
@@ -455,8 +475,10 @@ impl Cluster {
             return Ok(None);
         }
         if let Some(round) = &mut self.round {
-            let own: Vec<Change> = self.store.undelivered().iter().skip(before).cloned().collect();
-            own.iter().for_each(|change| round.view.follow(change));
+            let changes = self.store.undelivered();
+            (before..changes.len())
+                .filter_map(|index| changes.get(index))
+                .for_each(|change| round.view.follow(change));
         }
         let routine = routine && matches!(write.operation, Operation::Update(_) | Operation::UpdateStatus(_));
         self.record_written(
