@@ -4,6 +4,8 @@
 
 use imbl::OrdSet;
 
+use crate::api::kinds::cluster::Node;
+
 /// Which addresses of the range are taken.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Addresses {
@@ -11,8 +13,22 @@ pub struct Addresses {
     last: u32,
 }
 
-/// Used when the node has no range of its own.
+/// Used when the node has no range of its own and no number in its name.
 const DEFAULT_RANGE: &str = "10.244.255.0/24";
+
+/// The range of a node's Pods: its own, or one by the number that ends its name, so that no two nodes share one.
+pub fn range_of(node: &Node) -> String {
+    if !node.spec.pod_cidr.is_empty() {
+        return node.spec.pod_cidr.clone();
+    }
+    let name = &*node.meta.name;
+    let digits =
+        name.trim_start_matches(|c: char| !c.is_ascii_digit()).rsplit(|c: char| !c.is_ascii_digit()).next();
+    match digits.and_then(|digits| digits.parse::<u16>().ok()) {
+        Some(number) => format!("10.{}.{}.0/24", 245 + number / 256 % 10, number % 256),
+        None => DEFAULT_RANGE.to_string(),
+    }
+}
 
 impl Addresses {
     /// Takes the next free address of `range`, as `10.244.1.0/24`; `None` when all are taken. The first two and the last

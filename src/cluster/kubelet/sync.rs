@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Memory;
+use super::addresses::range_of;
 use super::back_off::{BackOff, printed};
 use super::environment::{environment, unmountable};
 use super::probes::{self, ProbeKind, ProbeState, Target};
@@ -174,7 +175,7 @@ fn give_back_address(memory: &mut Memory, view: &View<'_>, node: &Name, running:
     if let Some(node) = view.store.get::<Node>("", node)
         && node.address("InternalIP") != Some(running.ip.as_str())
     {
-        memory.addresses.give_back(&node.spec.pod_cidr, &running.ip);
+        memory.addresses.give_back(&range_of(node), &running.ip);
     }
 }
 
@@ -392,7 +393,7 @@ impl Look<'_> {
             self.host_ip()
         } else {
             let node = self.view.store.get::<Node>("", self.node);
-            let range = node.map(|node| node.spec.pod_cidr.clone()).unwrap_or_default();
+            let range = node.map(|node| range_of(node)).unwrap_or_default();
             self.memory.addresses.take(&range).unwrap_or_default()
         };
         self.worker.stage = Stage::Sandboxed;
