@@ -1,4 +1,6 @@
 //! `kubectl help`, `-h`, and kubectl alone.
+//!
+//! Models: `k8s.io/kubectl/pkg/cmd/cmd.go` and `pkg/util/templates/templater.go` (v1.36).
 
 use super::{ALL, Call, Command, Pending, Run};
 use crate::kubectl::failure::Failure;

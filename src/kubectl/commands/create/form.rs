@@ -1,4 +1,6 @@
 //! What the imperative forms of `kubectl create` share.
+//!
+//! Models: `k8s.io/kubectl/pkg/cmd/create/create.go` (v1.36).
 
 use serde_json::Value;
 
