@@ -119,7 +119,7 @@ mod tests {
             (
                 "another version byte",
                 format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode([9_u8])),
-                "share.refused.version",
+                "share.refused.damaged",
             ),
             ("nothing behind the prefix", "#v1:".to_string(), "share.refused.damaged"),
             ("letters that are none", "#v1:%%%".to_string(), "share.refused.damaged"),

@@ -11,6 +11,7 @@ mod stage;
 mod state;
 mod steps;
 mod text;
+mod timeline;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -134,7 +135,7 @@ fn play(case: &Case) -> Result<(), String> {
         Format::Steps => steps::play(case),
         Format::Placement => placement::play(case),
         Format::Session => session::play(case),
-        Format::Timeline => Err("cannot be played yet".to_string()),
+        Format::Timeline => timeline::play(case),
         Format::Unknown => Err("the format is not known".to_string()),
     }
 }
