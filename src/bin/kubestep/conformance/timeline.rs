@@ -29,7 +29,9 @@ pub fn play(case: &Case) -> Result<(), String> {
     let value = &case.value;
     let nodes = ["node-1", "node-2", "node-3"].map(recorded_node).to_vec();
     let mut stage = Stage::new(Settings::bare(1, nodes));
-    let refused = |status: kubestep::cluster::server::status::Status| format!("refused: {} {}", status.code, status.message);
+    let refused = |status: kubestep::cluster::server::status::Status| {
+        format!("refused: {} {}", status.code, status.message)
+    };
     if let Some(setup) = value.get("setup").and_then(Value::as_str) {
         stage.apply(setup).map_err(refused)?;
         stage.settle(3);
@@ -148,8 +150,13 @@ fn state_of(stage: &Stage, object: &Object) -> Value {
         });
         map.insert("columns".to_string(), columns);
         for key in [
-            "observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas",
-            "unavailableReplicas", "terminatingReplicas",
+            "observedGeneration",
+            "replicas",
+            "updatedReplicas",
+            "readyReplicas",
+            "availableReplicas",
+            "unavailableReplicas",
+            "terminatingReplicas",
         ] {
             insert(&mut map, key, value["status"].get(key).cloned());
         }
@@ -169,7 +176,8 @@ fn state_of(stage: &Stage, object: &Object) -> Value {
     }
     map.insert("node".to_string(), (!text_of(&value["spec"], "nodeName").is_empty()).into());
     map.insert("ip".to_string(), (!text_of(&value["status"], "podIP").is_empty()).into());
-    for (key, statuses) in [("initContainers", "initContainerStatuses"), ("containers", "containerStatuses")] {
+    for (key, statuses) in [("initContainers", "initContainerStatuses"), ("containers", "containerStatuses")]
+    {
         let statuses = list(&value["status"], statuses);
         if !statuses.is_empty() {
             let shown = statuses.iter().map(|s| (text_of(s, "name").to_string(), container_of(s)));
@@ -225,11 +233,15 @@ fn content(state: &Value) -> Value {
 /// Whether the states seen are the recorded ones: in order, none that lasts left out, and (if `strict`) none besides.
 fn compare_states(expected: &[Value], seen: &[Seen], watched: f64, strict: bool) -> Result<(), String> {
     let at = |index: usize| expected[index].get("t").and_then(Value::as_f64).unwrap_or(0.0);
-    let lasts = |index: usize| if index + 1 < expected.len() { at(index + 1) - at(index) } else { watched - at(index) };
+    let lasts = |index: usize| {
+        if index + 1 < expected.len() { at(index + 1) - at(index) } else { watched - at(index) }
+    };
     // What began in the last seconds, or later than the random waits allow to tell, may be missing.
     let is_late = |t: f64| t + 7.0 > watched || t + slack(t) > watched;
     let optional = |index: usize| {
-        expected[index].get("brief") == Some(&json!(true)) || lasts(index) < BRIEF_SECONDS || is_late(at(index))
+        expected[index].get("brief") == Some(&json!(true))
+            || lasts(index) < BRIEF_SECONDS
+            || is_late(at(index))
     };
     // The states seen, matched one by one: for each, how far in the recording it can lead.
     let mut ways: Vec<(usize, Bindings)> = vec![(0, Bindings::default())];
@@ -279,7 +291,8 @@ fn is_being_created(state: &Value) -> bool {
         text_of(container, "state") == "waiting"
             && matches!(text_of(container, "reason"), "ContainerCreating" | "PodInitializing")
     };
-    state.get("phase") == Some(&json!("Pending")) && groups.into_iter().flatten().flat_map(Map::values).all(waits)
+    state.get("phase") == Some(&json!("Pending"))
+        && groups.into_iter().flatten().flat_map(Map::values).all(waits)
 }
 
 fn states_difference(expected: &[Value], seen: &[Seen], from: usize, number: usize) -> String {
@@ -325,14 +338,17 @@ fn compare_events(
     begun: u64,
     watched: f64,
 ) -> Result<(), String> {
-    let start = kubestep::api::time::Timestamp(stage.cluster.now().0 - (stage.cluster.tick() - begun).cast_signed());
+    let start =
+        kubestep::api::time::Timestamp(stage.cluster.now().0 - (stage.cluster.tick() - begun).cast_signed());
     let names_objects = expected.iter().any(|event| event.get("object").is_some());
     let mut told: Vec<(u64, Told)> = stage
         .cluster
         .store
         .objects_in(Kind::Event, NAMESPACE)
         .map(|event| event.to_value())
-        .filter(|event| names_objects || event.pointer("/involvedObject/name").is_some_and(|n| *n == *key.name))
+        .filter(|event| {
+            names_objects || event.pointer("/involvedObject/name").is_some_and(|n| *n == *key.name)
+        })
         .map(|event| {
             let first = text_of(&event, "firstTimestamp");
             let first = kubestep::api::time::Timestamp::parse(first).unwrap_or_default();
@@ -372,7 +388,8 @@ fn compare_events(
             if first + slack(first) > watched {
                 continue;
             }
-            let got: Vec<String> = left.iter().flatten().map(|told| format!("+ {} x{}", told.fields, told.count)).collect();
+            let got: Vec<String> =
+                left.iter().flatten().map(|told| format!("+ {} x{}", told.fields, told.count)).collect();
             return Err(format!("events:\n- {wanted}\n{}", got.join("\n")));
         };
         bindings = way;
@@ -382,13 +399,16 @@ fn compare_events(
         if !is_dropped && told.count.abs_diff(count) > (count.unsigned_abs() / 5).max(2) {
             return Err(format!("events:\n- {wanted} x{count}\n+ {} x{}", told.fields, told.count));
         }
-        if let Some((_, later)) = order.iter().find(|(earlier, place)| first - earlier > 1.0 && *place > index) {
+        if let Some((_, later)) =
+            order.iter().find(|(earlier, place)| first - earlier > 1.0 && *place > index)
+        {
             let _ = later;
             return Err(format!("events:\n- {wanted} after what came before it at {first}\n+ earlier"));
         }
         order.push((first, index));
     }
-    let extra: Vec<&Told> = left.iter().flatten().filter(|told| told.first + slack(told.first) <= watched).collect();
+    let extra: Vec<&Told> =
+        left.iter().flatten().filter(|told| told.first + slack(told.first) <= watched).collect();
     if let Some(told) = extra.first()
         && !names_objects
     {
