@@ -245,7 +245,9 @@ fn actor_cards(words: &Catalogue, history: &History) -> Vec<ActorCard> {
             fact: latest(actor),
         }
     });
-    std::iter::once(server).chain(cards).collect()
+    let mut cards: Vec<ActorCard> = std::iter::once(server).chain(cards).collect();
+    cards.sort_by_key(|card| card.tag.tint);
+    cards
 }
 
 fn short_key(key: &WorkKey) -> String {

@@ -6,6 +6,7 @@ use super::telling::{actor_tag, because_pieces, because_text, fact_pieces, fact_
 use super::{ActorTag, Cell, ObjectReference, Table};
 use crate::api::kind::Kind;
 use crate::api::object::Object;
+use crate::cluster::actor::Actor;
 use crate::cluster::fact::{Fact, FactId, What};
 use crate::cluster::history::History;
 use crate::cluster::verdict::Verdicts;
@@ -120,6 +121,8 @@ pub fn why_view(words: &Catalogue, history: &History, id: FactId) -> Option<Why>
         .causes(shown.id)
         .into_iter()
         .filter(|cause| !matches!(cause.what, What::Reconciled { .. } | What::Staged { .. }))
+        // What you asked for says it already.
+        .filter(|cause| cause.actor != Actor::You || matches!(cause.what, What::Asked { .. }))
         .map(|cause| link(words, history, cause, false))
         .collect();
     chain.reverse();

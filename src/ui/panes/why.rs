@@ -42,7 +42,7 @@ pub fn WhyPane(props: &WhyProps) -> Html {
             </p>
             <h2>{ render_pieces(&view.headline) }</h2>
             if !view.reason.is_empty() {
-                <p>{ render_pieces(&view.reason) }</p>
+                <p class="why__reason">{ render_pieces(&view.reason) }</p>
             }
             { for view.verdicts.iter().map(render_verdicts) }
             if !view.saw.is_empty() {
