@@ -4,37 +4,34 @@
 
 use imbl::OrdSet;
 
-use crate::api::kinds::cluster::Node;
-
 /// Which addresses of the range are taken.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Addresses {
+    range: String,
     taken: OrdSet<u32>,
     last: u32,
 }
 
-/// Used when the node has no range of its own and no number in its name.
-const DEFAULT_RANGE: &str = "10.244.255.0/24";
-
-/// The range of a node's Pods: its own, or one by the number that ends its name, so that no two nodes share one.
-pub fn range_of(node: &Node) -> String {
-    if !node.spec.pod_cidr.is_empty() {
-        return node.spec.pod_cidr.clone();
-    }
-    let name = &*node.meta.name;
-    let digits =
-        name.trim_start_matches(|c: char| !c.is_ascii_digit()).rsplit(|c: char| !c.is_ascii_digit()).next();
-    match digits.and_then(|digits| digits.parse::<u16>().ok()) {
-        Some(number) => format!("10.{}.{}.0/24", 245 + number / 256 % 10, number % 256),
-        None => DEFAULT_RANGE.to_string(),
-    }
-}
-
 impl Addresses {
-    /// Takes the next free address of `range`, as `10.244.1.0/24`; `None` when all are taken. The first two and the last
-    /// are never given out.
-    pub fn take(&mut self, range: &str) -> Option<String> {
-        let (first, count) = parse(range).or_else(|| parse(DEFAULT_RANGE))?;
+    /// Settles the range, as `10.244.1.0/24`, unless it is settled. A node without one gets a range by its place among
+    /// the nodes, as the runtime's own network would.
+    pub fn settle(&mut self, range: &str, place: usize) {
+        if self.range.is_empty() {
+            self.range = match parse(range) {
+                Some(_) => range.to_string(),
+                None => format!("10.{}.{}.0/24", 88 + place / 256 % 100, place % 256),
+            };
+        }
+    }
+
+    /// Whether the range is settled.
+    pub fn is_settled(&self) -> bool {
+        !self.range.is_empty()
+    }
+
+    /// Takes the next free address; `None` when all are taken. The first two and the last are never given out.
+    pub fn take(&mut self) -> Option<String> {
+        let (first, count) = parse(&self.range)?;
         let usable = count.saturating_sub(3);
         for step in 1..=usable {
             let offset = (self.last + step - 1) % usable;
@@ -47,8 +44,8 @@ impl Addresses {
     }
 
     /// Gives an address back.
-    pub fn give_back(&mut self, range: &str, address: &str) {
-        if let Some((first, _)) = parse(range).or_else(|| parse(DEFAULT_RANGE))
+    pub fn give_back(&mut self, address: &str) {
+        if let Some((first, _)) = parse(&self.range)
             && let Some(offset) = number(address).and_then(|address| address.checked_sub(first + 2))
         {
             self.taken.remove(&offset);
@@ -79,23 +76,33 @@ fn printed(address: u32) -> String {
 mod tests {
     use super::*;
 
+    fn of(range: &str) -> Addresses {
+        let mut addresses = Addresses::default();
+        addresses.settle(range, 3);
+        addresses
+    }
+
     #[test]
     fn addresses_go_round_and_are_not_given_out_twice() {
-        let mut addresses = Addresses::default();
-        let range = "10.244.1.0/29";
-        let taken: Vec<_> = (0..6).map(|_| addresses.take(range)).collect();
+        let mut addresses = of("10.244.1.0/29");
+        let taken: Vec<_> = (0..6).map(|_| addresses.take()).collect();
         let some = |address: &str| Some(address.to_string());
         assert_eq!(taken[..2], [some("10.244.1.2"), some("10.244.1.3")]);
         assert_eq!((taken[4].clone(), taken[5].clone()), (some("10.244.1.6"), None));
-        addresses.give_back(range, "10.244.1.3");
-        assert_eq!(addresses.take(range), some("10.244.1.3"));
+        addresses.give_back("10.244.1.3");
+        assert_eq!(addresses.take(), some("10.244.1.3"));
     }
 
     #[test]
     fn a_freed_address_is_the_last_to_be_used_again() {
-        let mut addresses = Addresses::default();
-        let first = addresses.take("10.244.1.0/24").unwrap();
-        addresses.give_back("10.244.1.0/24", &first);
-        assert_ne!(addresses.take("10.244.1.0/24"), Some(first));
+        let mut addresses = of("10.244.1.0/24");
+        let first = addresses.take().unwrap();
+        addresses.give_back(&first);
+        assert_ne!(addresses.take(), Some(first));
+    }
+
+    #[test]
+    fn a_node_without_a_range_gets_one_by_its_place() {
+        assert_eq!(of("").take(), Some("10.88.3.2".to_string()));
     }
 }

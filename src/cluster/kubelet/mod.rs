@@ -180,7 +180,7 @@ mod tests {
             status.conditions.iter().map(|c| (c.condition_type.as_str(), c.status.as_str())).collect();
         let order = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
         assert_eq!(conditions, order.map(|condition_type| (condition_type, "True")));
-        assert_eq!((status.pod_ip.as_str(), status.host_ip.as_str()), ("10.244.1.2", "192.168.0.11"));
+        assert_eq!((status.pod_ip.as_str(), status.host_ip.as_str()), ("10.88.0.2", "192.0.2.2"));
         assert!(watch.cluster.is_quiet());
     }
 

@@ -57,11 +57,22 @@ pub fn status_of(report: &Report<'_>) -> PodStatus {
     status.container_statuses =
         spec.containers.iter().map(|container| container_status(report, container, false)).collect();
     let over = worker.stage == Stage::Over;
-    let finished_phase = phase_of(spec, &status, over || worker.stage == Stage::Finishing);
+    let finished_phase = match phase_of(spec, &status, over || worker.stage == Stage::Finishing) {
+        _ if worker.deadline_passed => "Failed",
+        phase => phase,
+    };
+    if worker.deadline_passed && over {
+        status.reason = "DeadlineExceeded".to_string();
+        status.message = "Pod was active on the node longer than the specified deadline".to_string();
+    }
     // The final phase is told only when nothing is left of the Pod on the node.
     status.phase = match finished_phase {
-        "Succeeded" | "Failed" if !over && is_held_back(pod, &status) => {
-            if pod.status.phase == "Pending" && !has_run(&status) { "Pending" } else { "Running" }
+        "Succeeded" | "Failed" if !over => {
+            if pod.status.phase == "Pending" && !has_run(&status) {
+                "Pending"
+            } else {
+                "Running"
+            }
         }
         phase => phase,
     }
@@ -72,11 +83,6 @@ pub fn status_of(report: &Report<'_>) -> PodStatus {
         status.rest.set("resources", Some(json!({})));
     }
     status
-}
-
-/// Whether the final phase has to wait. A Pod that failed for a reason of its own (a deadline) does not.
-fn is_held_back(_pod: &Pod, status: &PodStatus) -> bool {
-    status.reason.is_empty()
 }
 
 fn has_run(status: &PodStatus) -> bool {
@@ -124,6 +130,7 @@ fn container_status(report: &Report<'_>, container: &Container, init: bool) -> C
         }
         Some(ended) => {
             let comes_back = report.worker.stopping.is_none()
+                && !report.worker.deadline_passed
                 && report.worker.stage < Stage::Finishing
                 && is_restarted(spec, container, init, ended.exit_code);
             match waiting.filter(|_| comes_back) {

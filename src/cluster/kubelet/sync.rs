@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Memory;
-use super::addresses::range_of;
 use super::back_off::{BackOff, printed};
 use super::environment::{environment, unmountable};
 use super::probes::{self, ProbeKind, ProbeState, Target};
@@ -60,6 +59,8 @@ struct Look<'a> {
     worker: Worker,
     running: RunningPod,
     status: PodStatus,
+    /// Why the status is written, where that is more than a report of what runs.
+    status_because: Option<Because>,
     outcome: Outcome,
     /// Whether something changed on the node in this round.
     changed: bool,
@@ -110,6 +111,7 @@ pub fn look_at(
                 pod,
                 worker,
                 running,
+                status_because: None,
                 outcome: Outcome::default(),
                 changed: false,
                 failed: false,
@@ -175,7 +177,7 @@ fn give_back_address(memory: &mut Memory, view: &View<'_>, node: &Name, running:
     if let Some(node) = view.store.get::<Node>("", node)
         && node.address("InternalIP") != Some(running.ip.as_str())
     {
-        memory.addresses.give_back(&range_of(node), &running.ip);
+        memory.addresses.give_back(&running.ip);
     }
 }
 
@@ -192,6 +194,7 @@ impl Look<'_> {
     fn take_on(&mut self) {
         let because =
             Because::new("because.kubelet.bound").with("pod", &self.key.name).with("node", self.node);
+        self.status_because = Some(because.clone());
         self.outcome.because = Some(because);
         self.take_status();
         self.outcome.look_again(WorkKey::Object(self.key.clone()), 1);
@@ -207,6 +210,9 @@ impl Look<'_> {
             Stage::Over => return,
             Stage::Finishing => return self.end(),
             Stage::Accepted | Stage::Sandboxed => {}
+        }
+        if self.is_past_deadline() {
+            return self.end_for_deadline();
         }
         let probed = self.run_probes();
         let now = self.now();
@@ -226,12 +232,56 @@ impl Look<'_> {
         self.leave_when_done();
     }
 
+    /// When the Pod has to be done.
+    fn deadline(&self) -> Option<Timestamp> {
+        let seconds = self.pod.spec.rest.get("activeDeadlineSeconds")?.as_i64()?;
+        Some(Timestamp(self.pod.status.start_time?.0 + seconds))
+    }
+
+    fn is_past_deadline(&self) -> bool {
+        self.worker.deadline_passed || self.deadline().is_some_and(|deadline| deadline <= self.now())
+    }
+
+    /// The Pod was on the node for longer than its spec allows: what runs is stopped, then it has failed.
+    fn end_for_deadline(&mut self) {
+        if !self.worker.deadline_passed {
+            self.worker.deadline_passed = true;
+            let because = Because::new("because.kubelet.deadline").with("pod", &self.key.name);
+            let message = "Pod was active on the node longer than the specified deadline".to_string();
+            self.tell("DeadlineExceeded", false, message, None, because.clone());
+            self.stop_everything(self.grace_seconds(), &because);
+        }
+        if self.running.is_running() {
+            self.take_status();
+        } else {
+            self.end();
+        }
+    }
+
+    /// Tells every process that runs to stop.
+    fn stop_everything(&mut self, grace_seconds: i64, because: &Because) {
+        self.worker.pulling = None;
+        self.worker.retry_at = None;
+        self.worker.mount = None;
+        let pod = Arc::clone(&self.pod);
+        for (container, init) in all_containers(&pod) {
+            if self.running.container(&container.name).is_some_and(|run| run.process.is_running()) {
+                let message = format!("Stopping container {}", container.name);
+                let because = because.clone().with("container", &container.name);
+                self.tell("Killing", false, message, Some((container, init)), because);
+                self.stop_container(container, grace_seconds);
+            }
+        }
+    }
+
     /// Writes the status if it differs, asks to be called again, and remembers everything.
     fn finish(mut self) -> Outcome {
         if self.status != self.pod.status {
             let mut pod = Pod::clone(&self.pod);
             pod.status = self.status.clone();
-            let because = Because::new("because.kubelet.reported").with("containers", in_words(&self.status));
+            let because = self.status_because.take().unwrap_or_else(|| {
+                Because::new("because.kubelet.reported").with("containers", in_words(&self.status))
+            });
             self.outcome.saw.push(Because::new("because.kubelet.saw-pod").with("pod", &self.key.name).with(
                 "phase",
                 if self.pod.status.phase.is_empty() { "Pending" } else { &self.pod.status.phase },
@@ -306,10 +356,11 @@ impl Look<'_> {
                 }
                 None => {
                     self.worker.shows_address = self.worker.stage >= Stage::Sandboxed;
+                    self.status_because = None;
                     self.take_status();
                 }
             }
-            let busy = self.act(&mut tried);
+            let busy = self.worker.pulling.is_some() || self.act(&mut tried);
             if busy || !self.changed {
                 break;
             }
@@ -392,12 +443,18 @@ impl Look<'_> {
         self.running.ip = if self.pod.spec.host_network {
             self.host_ip()
         } else {
-            let node = self.view.store.get::<Node>("", self.node);
-            let range = node.map(|node| range_of(node)).unwrap_or_default();
-            self.memory.addresses.take(&range).unwrap_or_default()
+            if !self.memory.addresses.is_settled() {
+                let nodes = self.view.store.list::<Node>();
+                let place = nodes.take_while(|node| node.meta.name != *self.node).count();
+                let node = self.view.store.get::<Node>("", self.node);
+                let range = node.map_or("", |node| node.spec.pod_cidr.as_str());
+                self.memory.addresses.settle(range, place);
+            }
+            self.memory.addresses.take().unwrap_or_default()
         };
         self.worker.stage = Stage::Sandboxed;
         self.changed = true;
+        self.status_because = Some(Because::new("because.kubelet.sandboxed").with("ip", &self.running.ip));
         self.take_status();
         true
     }
@@ -629,6 +686,9 @@ impl Look<'_> {
         };
         let subject = Some((container, init));
         let image = &pulling.image;
+        if image.is_empty() {
+            return;
+        }
         let ran = |event| What::Ran { pod: self.key.clone(), container: container.name.clone(), event };
         match registry::pull(image, self.recorded()).result {
             Ok(size_bytes) => {
@@ -687,7 +747,47 @@ impl Look<'_> {
         self.tell("Created", false, "Container created".to_string(), subject, because.clone());
         self.tell("Started", false, "Container started".to_string(), subject, because);
         self.run_process(container, init, &environment, previous);
-        Started::Yes
+        self.run_hook(container, init, tried)
+    }
+
+    /// The hook that runs after the start: it takes its time, or fails and takes the container with it.
+    fn run_hook(&mut self, container: &Container, init: bool, tried: &mut Vec<String>) -> Started {
+        let seconds = hook_seconds(container, "postStart");
+        if seconds > 0 {
+            let now = self.now();
+            self.worker.pulling = Some(Pulling {
+                container: container.name.clone(),
+                image: String::new(),
+                began_at: now,
+                ends_at: Timestamp(now.0 + seconds),
+                tried: tried.clone(),
+                failed: self.failed,
+                changed: true,
+            });
+            return Started::Busy;
+        }
+        let command = container
+            .rest
+            .get("lifecycle")
+            .and_then(|hooks| hooks["postStart"]["exec"]["command"].as_array());
+        let Some(command) = command else { return Started::Yes };
+        let command: Vec<String> =
+            command.iter().filter_map(|word| Some(word.as_str()?.to_string())).collect();
+        let ran = script::run_beside(&script::quoted(&command), &BTreeMap::new(), &|_| false);
+        let Some(code) = ran.exit_code.filter(|code| *code != 0) else { return Started::Yes };
+        let subject = Some((container, init));
+        let because = Because::new("because.kubelet.hook-failed").with("container", &container.name);
+        self.tell("FailedPostStartHook", true, "PostStartHook failed".to_string(), subject, because.clone());
+        self.tell("Killing", false, "FailedPostStartHook".to_string(), subject, because);
+        let grace = self.grace_seconds();
+        self.stop_container(container, grace);
+        let (words, meta) = (command.join(" "), &self.pod.meta);
+        let output = ran.output.join("\n");
+        let message = format!(
+            "Exec lifecycle hook ([{words}]) for Container \"{}\" in Pod \"{}_{}({})\" failed - error: command '{words}' exited with {code}: {output}, message: \"{output}\"",
+            container.name, meta.name, meta.namespace, meta.uid
+        );
+        self.not_started(container, "PostStartHookError", message, tried)
     }
 
     /// Whether the image's user may run it.
@@ -933,19 +1033,14 @@ impl Look<'_> {
             .is_some_and(|stopping| kill_at < stopping.kill_at && grace_seconds < 30);
         if first || sooner {
             self.worker.stopping = Some(Stopping { kill_at, reported: false });
-            self.worker.pulling = None;
-            self.worker.retry_at = None;
-            self.worker.mount = None;
-            for (container, init) in all_containers(&pod) {
-                if self.running.container(&container.name).is_some_and(|run| run.process.is_running()) {
-                    if first {
-                        let because = Because::new("because.kubelet.stop-asked")
-                            .with("container", &container.name)
-                            .with("seconds", grace_seconds);
-                        let message = format!("Stopping container {}", container.name);
-                        self.tell("Killing", false, message, Some((container, init)), because);
+            if first {
+                let because = Because::new("because.kubelet.stop-asked").with("seconds", grace_seconds);
+                self.stop_everything(grace_seconds, &because);
+            } else {
+                for (container, _) in all_containers(&pod) {
+                    if self.running.container(&container.name).is_some_and(|run| run.process.is_running()) {
+                        self.stop_container(container, grace_seconds);
                     }
-                    self.stop_container(container, grace_seconds);
                 }
             }
         }
@@ -979,6 +1074,9 @@ impl Look<'_> {
         let ticks = |at: Timestamp| u64::try_from(at.seconds_since(now)).unwrap_or(0).max(1);
         let mut due: Vec<Timestamp> = Vec::new();
         due.extend(self.running.containers.iter().filter_map(|run| run.process.ends_at()));
+        if self.worker.stage < Stage::Finishing && !self.worker.deadline_passed {
+            due.extend(self.deadline());
+        }
         if self.worker.stage < Stage::Finishing {
             due.extend(self.worker.pulling.iter().map(|pulling| pulling.ends_at));
             due.extend(self.worker.retry_at);

@@ -32,6 +32,8 @@ pub struct Worker {
     pub stopping: Option<Stopping>,
     /// The generation of the spec that was acted upon.
     pub acted_generation: i64,
+    /// Whether it was on the node for longer than its spec allows.
+    pub deadline_passed: bool,
     /// Whether the sandbox is gone although the final status is not told yet.
     pub sandbox_gone: bool,
 }
@@ -80,12 +82,12 @@ pub enum Kill {
     Changed,
 }
 
-/// A pull under way. Containers behind the one it is for have to wait.
+/// A pull under way, or a hook after a start. Containers behind the one it is for have to wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pulling {
     /// The container it is for.
     pub container: String,
-    /// The image.
+    /// The image; empty for a hook.
     pub image: String,
     /// When it began.
     pub began_at: Timestamp,
