@@ -44,26 +44,6 @@ pub struct Found {
 
 /// Kinds of Kubernetes that the cluster does not have yet, as people type them.
 const ABSENT: &[&[&str]] = &[
-    &["statefulsets", "statefulset", "sts"],
-    &["daemonsets", "daemonset", "ds"],
-    &["jobs", "job"],
-    &["cronjobs", "cronjob", "cj"],
-    &["secrets", "secret"],
-    &["endpoints", "ep"],
-    &["persistentvolumeclaims", "persistentvolumeclaim", "pvc"],
-    &["persistentvolumes", "persistentvolume", "pv"],
-    &["storageclasses", "storageclass", "sc"],
-    &["horizontalpodautoscalers", "horizontalpodautoscaler", "hpa"],
-    &["poddisruptionbudgets", "poddisruptionbudget", "pdb"],
-    &["resourcequotas", "resourcequota", "quota"],
-    &["limitranges", "limitrange", "limits"],
-    &["serviceaccounts", "serviceaccount", "sa"],
-    &["roles", "role"],
-    &["rolebindings", "rolebinding"],
-    &["clusterroles", "clusterrole"],
-    &["clusterrolebindings", "clusterrolebinding"],
-    &["priorityclasses", "priorityclass", "pc"],
-    &["networkpolicies", "networkpolicy", "netpol"],
     &["replicationcontrollers", "replicationcontroller", "rc"],
     &["gateways", "gateway", "gtw"],
     &["gatewayclasses", "gatewayclass", "gc"],
@@ -111,7 +91,12 @@ pub fn wanted(args: &[String], host: &dyn Host) -> Result<Vec<Wanted>, Failure> 
     let mut kinds: Vec<Kind> = Vec::new();
     for word in words.split(',').filter(|word| !word.is_empty()) {
         let meant = match word {
-            "all" => host.kinds().iter().copied().filter(|kind| kind.info().in_all).collect(),
+            "all" => {
+                let mut all: Vec<Kind> =
+                    host.kinds().iter().copied().filter(|kind| kind.info().in_all).collect();
+                all.sort_by_key(|kind| (kind.group(), kind.plural()));
+                all
+            }
             _ => vec![kind_of(word, host)?],
         };
         for kind in meant {
@@ -263,6 +248,14 @@ fn field_text(value: &serde_json::Value, field: &str) -> String {
         }
         Some(found) => super::jsonpath::text_of(found),
     }
+}
+
+/// What the server warns of when such objects are read.
+pub fn warnings(wanted: &[Wanted]) -> Vec<String> {
+    let old =
+        |wish: &&Wanted| matches!(wish, Wanted::Kind(Kind::Endpoints) | Wanted::Named(Kind::Endpoints, _));
+    let text = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
+    wanted.iter().find(old).map(|_| text.to_string()).into_iter().collect()
 }
 
 /// Finds everything that is wanted; what is missing becomes a failure beside what was found.

@@ -27,6 +27,7 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         ));
     }
     let narrowing = call.narrowing();
+    let mut by_prefix = false;
     let (objects, failures) = if call.flags.given("filename") {
         resources::targets(call)?
     } else {
@@ -35,11 +36,13 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         if by_name && narrowing.labels.is_some() {
             return Err(resources::name_with_selector());
         }
+        call.pass_on(&resources::warnings(&wanted));
         let (found, failures) = resources::find(&*call.host, &wanted, &narrowing);
         let objects: Vec<Object> = found.into_iter().flat_map(|found| found.objects).collect();
         match wanted.as_slice() {
             [Wanted::Named(kind, prefix)] if objects.is_empty() => {
                 let similar = beginning_with(call, *kind, prefix);
+                by_prefix = !similar.is_empty();
                 if similar.is_empty() { (similar, failures) } else { (similar, Vec::new()) }
             }
             _ => (objects, failures),
@@ -54,13 +57,17 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         }
         return Ok(None);
     }
-    let show_events = call.flags.switch("show-events").unwrap_or(true);
+    // Objects found by the beginning of their name are described without events, with a line after each.
+    let show_events = call.flags.switch("show-events").unwrap_or(true) && !by_prefix;
     for (index, object) in objects.iter().enumerate() {
-        if index > 0 {
+        if index > 0 && !by_prefix {
             call.output.stdout.push_str("\n\n");
         }
         let text = describe::text(object, &*call.host, show_events);
         call.output.stdout.push_str(&text);
+        if by_prefix {
+            call.output.stdout.push('\n');
+        }
     }
     Failure::all(failures).map_or(Ok(None), Err)
 }

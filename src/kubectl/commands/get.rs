@@ -86,6 +86,7 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     if call.flags.on("watch") || call.flags.on("watch-only") {
         return watch(call, &wanted, narrowing, &format, options).map(Some);
     }
+    call.pass_on(&resources::warnings(&wanted));
     let (mut found, missing) = resources::find(&*call.host, &wanted, &narrowing);
     if call.flags.on("ignore-not-found") {
         failures.extend(missing.into_iter().filter(|failure| !failure.text.contains("(NotFound)")));

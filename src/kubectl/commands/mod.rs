@@ -22,6 +22,7 @@ pub mod rollout;
 pub mod run;
 pub mod scale;
 pub mod set;
+pub mod taint;
 pub mod version;
 pub mod wait;
 
@@ -290,7 +291,13 @@ pub const ALL: &[Command] = &[
         ..NOTHING
     },
     later("drain", "Drain node in preparation for maintenance"),
-    later("taint", "Update the taints on one or more nodes"),
+    Command {
+        name: "taint",
+        about: "Update the taints on one or more nodes",
+        flags: taint::FLAGS,
+        run: Run::Does(taint::run),
+        ..NOTHING
+    },
     Command {
         name: "describe",
         about: "Show details of a specific resource or group of resources",

@@ -113,6 +113,7 @@ impl Player<'_> {
             wait_until(until, scene)?;
             return Ok(vec![scene.bindings.clone()]);
         }
+        scene.bindings = named(text_of(step, "run"), scene);
         let line = filled(text_of(step, "run"), &scene.bindings)?;
         let input = step.get("stdin").and_then(Value::as_str);
         let input = input.map(|input| filled(input, &scene.bindings)).transpose()?;
@@ -191,6 +192,23 @@ impl Player<'_> {
         }
         Ok(ways)
     }
+}
+
+/// Binds what a command names before any output has shown it: the first object whose name is of that form.
+fn named(line: &str, scene: &Scene) -> Bindings {
+    let mut bindings = scene.bindings.clone();
+    for word in line.split([' ', '/', '\'', '"']) {
+        if bindings.unbound(word).is_none() || bindings.fill(word).starts_with('<') {
+            continue;
+        }
+        let names = scene.stage.cluster.store.objects().map(|object| &object.meta().name);
+        let found =
+            names.flat_map(|name| text::matches_line(word, name, Tolerance::default(), &bindings)).next();
+        if let Some(found) = found {
+            bindings = found;
+        }
+    }
+    bindings
 }
 
 fn filled(text: &str, bindings: &Bindings) -> Result<String, String> {
