@@ -7,6 +7,7 @@ pub mod checking;
 pub mod difference;
 pub mod effect;
 pub mod layout;
+pub mod lesson;
 pub mod message;
 pub mod requests;
 pub mod screen;

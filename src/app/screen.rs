@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::layout::{Dialog, InspectorTab, ScreenTab, Theme};
+use super::lesson::lesson_view;
 use super::requests::Requests;
 use super::sharing::share_view;
 use super::state::State;
@@ -131,6 +132,7 @@ impl Screen {
         self.editor = Rc::new(editor_view(state));
         self.terminal = Rc::new(terminal_view(state));
         self.share = if is_shared { Rc::new(share_view(state)) } else { Rc::default() };
+        self.lesson = Rc::new(lesson_view(state));
         self.announcement = state.announcement.render(catalogue(state.language));
         self.theme = state.theme;
         self.dialog = state.dialog;

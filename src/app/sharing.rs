@@ -33,10 +33,15 @@ pub fn shared_of(state: &State) -> Shared {
     if !lines.is_empty() {
         layout.insert("requests".to_string(), lines[newest..].join("\n"));
     }
+    if let Some(lesson) = super::lesson::to_text(state).filter(|lesson| lesson.len() < LESSON_LIMIT_BYTES) {
+        layout.insert("lesson".to_string(), lesson);
+    }
     shared.layout = layout;
     shared
 }
 
+/// The longest text of a lesson that travels with a session: what a layout may hold.
+const LESSON_LIMIT_BYTES: usize = 4000;
 /// The most requests that travel with a session.
 const REQUESTS_KEPT: usize = 40;
 
@@ -70,6 +75,9 @@ pub fn take_over(state: &mut State, shared: &Shared) {
     {
         fresh.selected = Some(ObjectReference::new(kind, namespace, name));
     }
+    if let Some(text) = laid("lesson") {
+        super::lesson::from_text(&mut fresh, text);
+    }
     let moments = fresh.history.moments();
     for line in laid("requests").unwrap_or_default().lines() {
         let Some((moment, url)) = line.split_once(' ') else { continue };
@@ -91,7 +99,7 @@ pub fn reset(state: &mut State) {
 }
 
 /// What concerns the page and not the cluster stays.
-fn keep_choices(from: &State, to: &mut State) {
+pub fn keep_choices(from: &State, to: &mut State) {
     to.language = from.language;
     to.theme = from.theme;
     to.has_keys = from.has_keys;

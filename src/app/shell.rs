@@ -7,6 +7,7 @@ use crate::i18n::{Text, catalogue};
 use crate::kubectl::history_host::HistoryHost;
 use crate::kubectl::shell::CLEAR;
 use crate::kubectl::{Execution, Output, Session, Waiting, complete, run};
+use crate::lessons::evidence::What;
 
 /// The terminal's memory and the line that still runs.
 #[derive(Debug, Default)]
@@ -45,6 +46,7 @@ pub fn enter(state: &mut State, line: &str) {
             state.shell.waiting = Some(waiting);
         }
     }
+    super::lesson::record(state, What::Typed { line: line.to_string() });
     if state.history.position() != before {
         super::time::moved(state, before.0);
     }
@@ -111,6 +113,7 @@ fn curl(state: &mut State, words: &[&str]) {
             let trace = super::requests::trace_of(&state.history, sent);
             let is_success = sent.is_success;
             if let Some(trace) = trace {
+                super::lesson::record(state, What::traced(&trace));
                 let body = trace.outcome.body.replace('\r', "");
                 state.screenful.print(if is_success { LineSort::Output } else { LineSort::Error }, &body);
             }

@@ -2,6 +2,7 @@
 
 use super::effect::Effect;
 use super::layout::{Dialog, Embed, EmbedView, InspectorTab, PlaySpeed, ScreenTab, Theme};
+use super::lesson;
 use super::requests::Requests;
 use super::session::{FIRST_MANIFEST, File, Screenful};
 use super::sharing;
@@ -100,6 +101,8 @@ pub struct State {
     pub fact: Option<FactId>,
     /// The attempt of the scheduler that is shown.
     pub attempt: Option<FactId>,
+    /// The lesson under way.
+    pub lesson: Option<lesson::Run>,
     /// Whether time runs by itself.
     pub is_playing: bool,
     /// A run under way.
@@ -177,6 +180,10 @@ impl State {
         {
             sharing::take_over(&mut state, &shared);
         }
+        if let Some(id) = opening.parameter("lesson").filter(|_| !crate::share::link::is_link(&opening.hash))
+        {
+            lesson::begin(&mut state, id);
+        }
         if let Some(tick) = opening.parameter("tick").and_then(|tick| tick.parse().ok()) {
             super::time::run_to(&mut state, tick);
         }
@@ -211,6 +218,7 @@ impl State {
             selected: None,
             fact: None,
             attempt: None,
+            lesson: None,
             is_playing: false,
             run: None,
             saved: Saved::default(),

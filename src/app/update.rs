@@ -3,7 +3,9 @@
 use super::checking::problems_of;
 use super::effect::Effect;
 use super::layout::{InspectorTab, ScreenTab};
+use super::lesson;
 use super::message::Message;
+use super::requests::trace_of;
 use super::session::{FILES_LIMIT, File};
 use super::sharing;
 use super::shell;
@@ -15,10 +17,25 @@ use super::view_model::trace::trace_view;
 use crate::cluster::command::Command;
 use crate::cluster::fact::FactId;
 use crate::i18n::Text;
+use crate::lessons::evidence::What;
 use crate::share::{ShareError, Shared};
 
 /// Carry out `message` in the state; what concerns the outside comes back as effects.
 pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
+    let moves_time = matches!(
+        message,
+        Message::StepAsked
+            | Message::TickAsked
+            | Message::QuietAsked
+            | Message::PlayToggled
+            | Message::TimerFired
+    );
+    if matches!(message, Message::TimerFired) {
+        state.is_timed = false;
+    }
+    if moves_time && lesson::holds_time(state) {
+        return Vec::new();
+    }
     match message {
         Message::FirstAsked => time::seek(state, 0),
         Message::BackAsked => {
@@ -41,7 +58,6 @@ pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
         }
         Message::SpeedChosen(speed) => state.speed = speed,
         Message::TimerFired => {
-            state.is_timed = false;
             if state.run.is_some() {
                 time::run_on(state);
             } else if state.is_playing {
@@ -103,6 +119,23 @@ pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
             return vec![Effect::Copy(trace_view(words, &state.history, &state.requests).text)];
         }
 
+        Message::LessonChosen(id) => lesson::begin(state, &id),
+        Message::LessonLeft => {
+            state.lesson = None;
+            state.dialog = None;
+        }
+        Message::PredictionPicked(choice) => {
+            if let Some(run) = &mut state.lesson {
+                run.picked = choice;
+            }
+        }
+        Message::PredictionMade => lesson::predict(state),
+        Message::HintAsked => {
+            if let Some(run) = &mut state.lesson {
+                run.hints_given += 1;
+            }
+        }
+
         Message::LanguageChosen(language) => {
             state.language = language;
             return dressed(state);
@@ -153,6 +186,7 @@ pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
         Message::SaveFailed => state.announcement = Text::new("announce.not_saved"),
         _ => {}
     }
+    lesson::observe(state);
     let mut effects = timers(state);
     if state.embed.is_none() && state.run.is_none() && state.saved != state.to_save() {
         state.saved = state.to_save();
@@ -248,7 +282,14 @@ fn send_request(state: &mut State) {
     let (_, moment) = state.moment();
     let url = state.requests.url.clone();
     state.announcement = match state.requests.send(&state.history, moment, &url) {
-        Ok(sent) => Text::new("announce.request").with("url", &sent.url).with("answer", &sent.answer),
+        Ok(sent) => {
+            let announcement =
+                Text::new("announce.request").with("url", &sent.url).with("answer", &sent.answer);
+            if let Some(trace) = trace_of(&state.history, sent) {
+                lesson::record(state, What::traced(&trace));
+            }
+            announcement
+        }
         Err(because) => {
             let words = crate::i18n::catalogue(state.language);
             Text::new("announce.text").with("text", because_text(words, &because))

@@ -62,6 +62,8 @@ pub struct Prediction {
     pub chosen: String,
     /// What came of it, once time has told.
     pub verdict: String,
+    /// Whether the choice is settled.
+    pub is_settled: bool,
     /// Whether the choice was right, once time has told.
     pub is_right: Option<bool>,
 }

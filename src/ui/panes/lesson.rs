@@ -72,7 +72,7 @@ fn render_block(block: &Block) -> Html {
 }
 
 fn render_prediction(desk: &Desk, prediction: &Prediction) -> Html {
-    let is_settled = prediction.is_right.is_some();
+    let is_settled = prediction.is_settled;
     let choices = prediction.choices.iter().map(|(id, text)| {
         html! {
             <label>
@@ -90,7 +90,7 @@ fn render_prediction(desk: &Desk, prediction: &Prediction) -> Html {
             { for choices }
             if let Some(is_right) = prediction.is_right {
                 <p class={classes!("predict__verdict", if is_right { "is-done" } else { "is-under-way" })} role="status">{ prediction.verdict.clone() }</p>
-            } else {
+            } else if !is_settled {
                 <button class="is-primary" disabled={prediction.chosen.is_empty()} onclick={desk.on(Message::PredictionMade)}>{ desk.t("lesson.predict") }</button>
             }
         </fieldset>
