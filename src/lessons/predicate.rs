@@ -164,8 +164,12 @@ impl Predicate {
             }
             Self::Ticks(bounds) => bounds.holds(instant.ticks),
             // Each is shown every moment, since each may have something to remember.
-            Self::All(all) => all.iter_mut().fold(true, |so_far, one| one.observe(instant) && so_far),
-            Self::Any(any) => any.iter_mut().fold(false, |so_far, one| one.observe(instant) || so_far),
+            Self::All(all) => {
+                all.iter_mut().map(|one| one.observe(instant)).filter(|holds| !holds).count() == 0
+            }
+            Self::Any(any) => {
+                any.iter_mut().map(|one| one.observe(instant)).filter(|holds| *holds).count() > 0
+            }
             Self::Not(inner) => !inner.observe(instant),
             Self::Once(inner, held) => {
                 *held = inner.observe(instant) || *held;
