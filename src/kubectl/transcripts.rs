@@ -258,8 +258,8 @@ fn what_is_not_here_yet_says_so() {
         &[
             ("kubectl drain node-1", "E|error: kubectl drain is not in this release of Kubestep\n[exit 1]\n"),
             (
-                "kubectl get pvc",
-                "E|error: persistentvolumeclaims are not simulated in this release of Kubestep\n[exit 1]\n",
+                "kubectl get csidrivers",
+                "E|error: the server doesn't have a resource type \"csidrivers\"\n[exit 1]\n",
             ),
             ("curl x", "E|curl is not in this release of Kubestep; try `help`\n[exit 127]\n"),
             ("kubctl get pods", "E|kubctl: command not found\n[exit 127]\n"),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::recorded::{cases, differs};
 
-/// What admission adds to a Pod, which is not tried here.
+/// What admission adds, which is not tried here.
 fn without_admission(object: &mut Value) {
     if object["kind"] == "Pod"
         && let Some(spec) = object["spec"].as_object_mut()
@@ -17,8 +17,10 @@ fn without_admission(object: &mut Value) {
             spec.remove(name);
         }
     }
-    if object["kind"] == "Node" {
-        object["spec"].as_object_mut().map(|spec| spec.remove("taints"));
+    if object["kind"] == "PersistentVolume"
+        && let Some(status) = object["status"].as_object_mut()
+    {
+        status.remove("lastPhaseTransitionTime");
     }
 }
 

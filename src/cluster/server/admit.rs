@@ -1,8 +1,12 @@
 //! Admission: what the cluster's own rules add to an object or refuse.
 //!
-//! Models: the plugins NamespaceLifecycle, ServiceAccount, DefaultTolerationSeconds and Priority, and what the
+//! Models: the plugins NamespaceLifecycle, ServiceAccount, DefaultTolerationSeconds, Priority, LimitRanger and
+//! ResourceQuota, and what the
 //! registries of Pod and Service fill in on creation (phase, QoS class, cluster IP, node ports).
-//! Leaves out: LimitRanger, ResourceQuota, PodSecurity.
+//! Leaves out: PodSecurity.
+
+mod limits;
+mod quota;
 
 use std::sync::Arc;
 
@@ -10,9 +14,11 @@ use serde_json::{Value, json};
 
 use super::status::{Cause, Status};
 use super::transaction::Transaction;
+use crate::api::codec::Codec;
 use crate::api::kind::Kind;
 use crate::api::kinds::networking::Service;
 use crate::api::kinds::pod::{Pod, PodSpec, Toleration};
+use crate::api::kinds::stored::{LimitRange, PriorityClass, ResourceQuota};
 use crate::api::meta::ObjectKey;
 use crate::api::object::Object;
 
@@ -22,8 +28,14 @@ use crate::api::object::Object;
 /// What the rules refuse.
 pub fn on_create(transaction: &mut Transaction<'_>, object: &mut Object) -> Result<(), Status> {
     match object {
-        Object::Pod(pod) => admit_pod(transaction, Arc::make_mut(pod)),
-        Object::Service(service) => return admit_service(transaction, Arc::make_mut(service)),
+        Object::Pod(pod) => admit_pod(transaction, Arc::make_mut(pod))?,
+        Object::Service(service) => admit_service(transaction, Arc::make_mut(service))?,
+        Object::PersistentVolume(volume) => {
+            let volume = Arc::make_mut(volume);
+            let mut status = volume.rest.get("status").cloned().unwrap_or_else(|| json!({}));
+            status["lastPhaseTransitionTime"] = json!(transaction.now.to_string());
+            volume.rest.set("status", Some(status));
+        }
         Object::Namespace(namespace) => {
             let namespace = Arc::make_mut(namespace);
             namespace.spec.finalizers = vec!["kubernetes".to_string()];
@@ -35,6 +47,21 @@ pub fn on_create(transaction: &mut Transaction<'_>, object: &mut Object) -> Resu
         Object::ReplicaSet(replicaset) => Arc::make_mut(replicaset).status = Default::default(),
         Object::Ingress(ingress) => Arc::make_mut(ingress).status = Default::default(),
         _ => {}
+    }
+    check_quotas(transaction, object)
+}
+
+/// Refuses what would exceed a quota of its namespace.
+fn check_quotas(transaction: &Transaction<'_>, object: &Object) -> Result<(), Status> {
+    let namespace = &object.meta().namespace;
+    let store = &transaction.store;
+    let mut others: Option<Vec<quota::Usage>> = None;
+    for one in store.list_in::<ResourceQuota>(namespace) {
+        let others = others
+            .get_or_insert_with(|| store.objects_in(object.kind(), namespace).map(quota::usage_of).collect());
+        if let Some(why) = quota::refusal(&one.encode(), object, others) {
+            return Err(Status::forbidden(object.kind(), &object.meta().name, &why));
+        }
     }
     Ok(())
 }
@@ -80,7 +107,7 @@ pub fn on_delete(key: &ObjectKey) -> Result<(), Status> {
     Ok(())
 }
 
-fn admit_pod(transaction: &mut Transaction<'_>, pod: &mut Pod) {
+fn admit_pod(transaction: &mut Transaction<'_>, pod: &mut Pod) -> Result<(), Status> {
     pod.status = Default::default();
     pod.status.phase = "Pending".to_string();
     pod.status.qos_class = qos_class(&pod.spec).to_string();
@@ -97,11 +124,56 @@ fn admit_pod(transaction: &mut Transaction<'_>, pod: &mut Pod) {
             }
         }
         if spec.priority.is_none() {
-            spec.priority = Some(0);
-            spec.rest.set("preemptionPolicy", Some(json!("PreemptLowerPriority")));
+            let (priority, preemption) = priority_of(transaction, &pod.meta.name, spec)?;
+            spec.priority = Some(priority);
+            spec.rest.set("preemptionPolicy", Some(json!(preemption)));
         }
         if spec.rest.get("enableServiceLinks").is_none() {
             spec.rest.set("enableServiceLinks", Some(Value::Bool(true)));
+        }
+    }
+    let ranges: Vec<Value> =
+        transaction.store.list_in::<LimitRange>(&pod.meta.namespace).map(|range| range.encode()).collect();
+    for range in &ranges {
+        limits::fill(range, pod);
+    }
+    for range in &ranges {
+        if let Some(why) = limits::refusal(range, pod) {
+            return Err(Status::forbidden(Kind::Pod, &pod.meta.name, &why));
+        }
+    }
+    if !ranges.is_empty() {
+        pod.status.qos_class = qos_class(&pod.spec).to_string();
+    }
+    Ok(())
+}
+
+/// A Pod's priority and whether it may displace others, by its priority class or the default one.
+fn priority_of(transaction: &Transaction<'_>, name: &str, spec: &PodSpec) -> Result<(i32, String), Status> {
+    let class_name = spec.rest.get("priorityClassName").and_then(Value::as_str).unwrap_or_default();
+    let built_in = match class_name {
+        "system-node-critical" => Some(2_000_001_000),
+        "system-cluster-critical" => Some(2_000_000_000),
+        _ => None,
+    };
+    if let Some(priority) = built_in {
+        return Ok((priority, "PreemptLowerPriority".to_string()));
+    }
+    let is_meant = |class: &&Arc<PriorityClass>| match class_name {
+        "" => class.rest.get("globalDefault") == Some(&Value::Bool(true)),
+        _ => *class.meta.name == *class_name,
+    };
+    match transaction.store.list::<PriorityClass>().find(is_meant) {
+        Some(class) => {
+            let priority =
+                class.rest.get("value").and_then(Value::as_i64).and_then(|value| value.try_into().ok());
+            let preemption = class.rest.get("preemptionPolicy").and_then(Value::as_str);
+            Ok((priority.unwrap_or(0), preemption.unwrap_or("PreemptLowerPriority").to_string()))
+        }
+        None if class_name.is_empty() => Ok((0, "PreemptLowerPriority".to_string())),
+        None => {
+            let why = format!("no PriorityClass with name {class_name} was found");
+            Err(Status::forbidden(Kind::Pod, name, &why))
         }
     }
 }
@@ -227,13 +299,27 @@ fn admit_service(transaction: &mut Transaction<'_>, service: &mut Service) -> Re
             service.spec.rest.set(field, Some(value));
         }
     }
-    if matches!(service_type.as_str(), "NodePort" | "LoadBalancer") {
+    let wants_ports = service.spec.rest.get("allocateLoadBalancerNodePorts") != Some(&Value::Bool(false));
+    if service_type == "NodePort" || service_type == "LoadBalancer" {
         let mut taken: std::collections::BTreeSet<i32> = others(transaction)
             .iter()
             .flat_map(|other| other.spec.ports.iter().map(|port| port.node_port))
             .collect();
         for (index, port) in service.spec.ports.iter_mut().enumerate() {
             if port.node_port != 0 {
+                if !NODE_PORTS.contains(&u32::try_from(port.node_port).unwrap_or(0)) {
+                    let cause = Cause {
+                        reason: "FieldValueInvalid",
+                        message: format!(
+                            "Invalid value: {}: provided port is not in the valid range. The range of valid ports is {}-{}",
+                            port.node_port,
+                            NODE_PORTS.start,
+                            NODE_PORTS.end - 1
+                        ),
+                        field: format!("spec.ports[{index}].nodePort"),
+                    };
+                    return Err(Status::invalid(Kind::Service, &service.meta.name, vec![cause]));
+                }
                 if !taken.insert(port.node_port) {
                     let cause = Cause {
                         reason: "FieldValueInvalid",
@@ -247,6 +333,9 @@ fn admit_service(transaction: &mut Transaction<'_>, service: &mut Service) -> Re
                 }
                 continue;
             }
+            if service_type == "LoadBalancer" && !wants_ports {
+                continue;
+            }
             port.node_port = loop {
                 let drawn = NODE_PORTS.start + transaction.stream.below(NODE_PORTS.end - NODE_PORTS.start);
                 let drawn = i32::try_from(drawn).expect("node ports are below 32768");
@@ -254,6 +343,20 @@ fn admit_service(transaction: &mut Transaction<'_>, service: &mut Service) -> Re
                     break drawn;
                 }
             };
+        }
+        let is_local = service.spec.external_traffic_policy == "Local";
+        if service_type == "LoadBalancer"
+            && is_local
+            && service.spec.rest.get("healthCheckNodePort").is_none()
+        {
+            let drawn = loop {
+                let drawn = NODE_PORTS.start + transaction.stream.below(NODE_PORTS.end - NODE_PORTS.start);
+                let drawn = i32::try_from(drawn).expect("node ports are below 32768");
+                if taken.insert(drawn) {
+                    break drawn;
+                }
+            };
+            service.spec.rest.set("healthCheckNodePort", Some(json!(drawn)));
         }
     }
     Ok(())

@@ -106,14 +106,29 @@ pub fn prepare_for_create(kind: &'static Type, object: &mut Value) {
             protect(object, "kubernetes.io/pvc-protection");
         }
         "core.v1.PersistentVolume" => {
-            let since = object["metadata"].get("creationTimestamp").cloned();
             object["status"] = json!({"phase": "Pending"});
-            if let Some(since) = since {
-                object["status"]["lastPhaseTransitionTime"] = since;
-            }
             protect(object, "kubernetes.io/pv-protection");
         }
         "core.v1.Service" => service(object),
+        "core.v1.Node" => {
+            // The plugin TaintNodesByCondition: a node that does not report to be ready takes no Pods.
+            let conditions = object["status"]["conditions"].as_array();
+            let is_ready =
+                conditions.into_iter().flatten().any(|c| c["type"] == "Ready" && c["status"] == "True");
+            let taint = json!({"effect": "NoSchedule", "key": "node.kubernetes.io/not-ready"});
+            let taints = record(object, "spec").entry("taints").or_insert_with(|| json!([]));
+            if let Value::Array(taints) = taints
+                && !is_ready
+                && !taints
+                    .iter()
+                    .any(|known| known["key"] == taint["key"] && known["effect"] == taint["effect"])
+            {
+                taints.push(taint);
+            }
+            if object["spec"]["taints"] == json!([]) {
+                record(object, "spec").remove("taints");
+            }
+        }
         "apps.v1.DaemonSet" => {
             let annotations = &mut object["metadata"]["annotations"];
             annotations["deprecated.daemonset.template.generation"] = json!("1");
@@ -290,6 +305,16 @@ fn service_update(old: &Value, new: &mut Value) {
         if spec.get("externalIPs").is_none() {
             spec.remove("externalTrafficPolicy");
         }
+    }
+    let is_checked = kind == "LoadBalancer" && spec.get("externalTrafficPolicy") == Some(&json!("Local"));
+    match (old_spec.get("healthCheckNodePort"), is_checked) {
+        (Some(port), true) => {
+            spec.entry("healthCheckNodePort").or_insert_with(|| port.clone());
+        }
+        (Some(port), false) if spec.get("healthCheckNodePort") == Some(port) => {
+            spec.remove("healthCheckNodePort");
+        }
+        _ => {}
     }
     if kind != "LoadBalancer" && old_spec["type"] == "LoadBalancer" {
         spec.remove("allocateLoadBalancerNodePorts");
