@@ -1,0 +1,38 @@
+//! Same seed, same commands, same bits: live twice, live and replayed, and as written down (which is what WebAssembly
+//! is compared with, see tests/wasm).
+
+mod session;
+
+use std::path::Path;
+
+#[test]
+fn two_runs_of_a_session_are_the_same_bits_after_every_command() {
+    let (first, second) = (session::play(), session::play());
+    assert_eq!(session::digests(&first), session::digests(&second));
+}
+
+#[test]
+fn a_session_replayed_from_its_link_is_the_same_bits_after_every_command() {
+    let live = session::play();
+    let again = session::replay(&live);
+    assert_eq!(session::digests(&live), session::digests(&again));
+    assert_eq!(live.moments(), again.moments());
+}
+
+/// Run with `KUBESTEP_BLESS=1` after a change of what the cluster does, and say in the commit why it changed.
+#[test]
+fn the_digests_are_those_written_down() {
+    let digests = session::digests(&session::play()).join("\n") + "\n";
+    if std::env::var_os("KUBESTEP_BLESS").is_some() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/determinism/digests.txt");
+        std::fs::write(path, &digests).expect("the file can be written");
+        return;
+    }
+    let differs = digests.lines().zip(session::WRITTEN_DOWN.lines()).position(|(a, b)| a != b);
+    let commands = (digests.lines().count(), session::WRITTEN_DOWN.lines().count());
+    assert!(
+        digests == session::WRITTEN_DOWN,
+        "the session went another way from command {differs:?} on, with {commands:?} commands: \
+         if that is meant, run `KUBESTEP_BLESS=1 cargo test --test determinism`"
+    );
+}
