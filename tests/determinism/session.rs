@@ -29,9 +29,10 @@ pub fn play() -> History {
 /// The digest of the cluster at the beginning and after every command.
 pub fn digests(history: &History) -> Vec<String> {
     let moments = &history.current().moments;
-    let ends = moments.iter().enumerate().filter(|(index, moment)| {
-        moments.get(index + 1).is_none_or(|next| next.commands != moment.commands)
-    });
+    let ends = moments
+        .iter()
+        .enumerate()
+        .filter(|(index, moment)| moments.get(index + 1).is_none_or(|next| next.commands != moment.commands));
     ends.map(|(_, moment)| moment.cluster.digest()).collect()
 }
 

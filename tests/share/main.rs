@@ -8,8 +8,7 @@ use kubestep::share::{Replay, link};
 
 fn links(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/share").join(folder);
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
 }
@@ -30,7 +29,11 @@ fn bad_links_are_refused_with_a_sentence_in_every_language() {
         let error = link::decode(text.trim_end()).expect_err(&file.display().to_string());
         for language in Language::ALL {
             let sentence = error.sentence(language);
-            assert!(sentence.ends_with('.') && !sentence.contains(error.key), "{}: {sentence}", file.display());
+            assert!(
+                sentence.ends_with('.') && !sentence.contains(error.key),
+                "{}: {sentence}",
+                file.display()
+            );
         }
     }
 }
