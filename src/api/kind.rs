@@ -79,14 +79,14 @@ kinds! {
     Ingress: "networking.k8s.io" "v1" "ingresses" "ingress" ["ing"] namespaced;
     /// A class of Ingresses.
     IngressClass: "networking.k8s.io" "v1" "ingressclasses" "ingressclass" [] cluster;
+    /// A Service's endpoints in one object, as before EndpointSlices.
+    Endpoints: "" "v1" "endpoints" "endpoints" ["ep"] namespaced;
 
     // From here on: judged and stored, but nothing acts on them yet.
     /// A Secret.
     Secret: "" "v1" "secrets" "secret" [] namespaced stored;
     /// A service account.
     ServiceAccount: "" "v1" "serviceaccounts" "serviceaccount" ["sa"] namespaced stored;
-    /// The old form of an EndpointSlice.
-    Endpoints: "" "v1" "endpoints" "endpoints" ["ep"] namespaced stored;
     /// A limit on the sum of a namespace.
     ResourceQuota: "" "v1" "resourcequotas" "resourcequota" ["quota"] namespaced stored;
     /// Limits and defaults for single containers of a namespace.

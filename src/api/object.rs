@@ -9,10 +9,10 @@ use super::kind::Kind;
 use super::kinds::apps::{Deployment, ReplicaSet};
 use super::kinds::cluster::{ConfigMap, Lease, Namespace, Node};
 use super::kinds::event::Event;
-use super::kinds::networking::{EndpointSlice, Ingress, IngressClass, Service};
+use super::kinds::networking::{EndpointSlice, Endpoints, Ingress, IngressClass, Service};
 use super::kinds::pod::Pod;
 use super::kinds::stored::{
-    ClusterRole, ClusterRoleBinding, CronJob, DaemonSet, Endpoints, HorizontalPodAutoscaler, Job, LimitRange,
+    ClusterRole, ClusterRoleBinding, CronJob, DaemonSet, HorizontalPodAutoscaler, Job, LimitRange,
     NetworkPolicy, PersistentVolume, PersistentVolumeClaim, PodDisruptionBudget, PriorityClass,
     ResourceQuota, Role, RoleBinding, Secret, ServiceAccount, StatefulSet, StorageClass,
 };
@@ -141,9 +141,9 @@ objects!(
     EndpointSlice,
     Ingress,
     IngressClass,
+    Endpoints,
     Secret,
     ServiceAccount,
-    Endpoints,
     ResourceQuota,
     LimitRange,
     PersistentVolumeClaim,

@@ -20,6 +20,8 @@ pub enum Actor {
     ReplicaSet,
     /// The EndpointSlice controller.
     EndpointSlice,
+    /// The endpoints controller, which keeps the older list of a Service's endpoints.
+    Endpoints,
     /// The namespace controller.
     Namespace,
     /// The garbage collector.
@@ -48,6 +50,7 @@ impl Actor {
             Self::Deployment => "deployment",
             Self::ReplicaSet => "replicaset",
             Self::EndpointSlice => "endpointslice",
+            Self::Endpoints => "endpoints",
             Self::Namespace => "namespace",
             Self::GarbageCollector => "garbagecollector",
             Self::ServiceLoadBalancer => "serviceloadbalancer",
@@ -73,6 +76,7 @@ impl Actor {
             Self::Deployment => "deployment-controller",
             Self::ReplicaSet => "replicaset-controller",
             Self::EndpointSlice => "endpoint-slice-controller",
+            Self::Endpoints => "endpoint-controller",
             Self::Namespace => "namespace-controller",
             Self::GarbageCollector => "garbage-collector-controller",
             Self::ServiceLoadBalancer => "service-controller",

@@ -89,6 +89,7 @@ impl Cluster {
                 Actor::Deployment,
                 Actor::ReplicaSet,
                 Actor::EndpointSlice,
+                Actor::Endpoints,
                 Actor::Namespace,
                 Actor::GarbageCollector,
             ]);

@@ -19,6 +19,7 @@ pub mod rng;
 pub mod runtime;
 pub mod scheduler;
 pub mod server;
+pub mod service_target;
 pub mod settings;
 pub mod store;
 pub mod verdict;

@@ -130,6 +130,48 @@ crate::record! {
         app_protocol: String = "appProtocol",
     }
 
+    /// `core/v1 Endpoints`.
+    pub struct Endpoints {
+        /// Metadata.
+        meta: ObjectMeta = "metadata" always,
+        /// Addresses by the ports that they have in common.
+        subsets: Vec<EndpointSubset> = "subsets",
+    }
+
+    /// `core/v1 EndpointSubset`.
+    pub struct EndpointSubset {
+        /// Those that are ready.
+        addresses: Vec<EndpointAddress> = "addresses",
+        /// Those that are not.
+        not_ready_addresses: Vec<EndpointAddress> = "notReadyAddresses",
+        /// The ports that all of them have.
+        ports: Vec<EndpointSubsetPort> = "ports",
+    }
+
+    /// `core/v1 EndpointAddress`.
+    pub struct EndpointAddress {
+        /// The address.
+        ip: String = "ip" always,
+        /// The host name it has in DNS.
+        hostname: String = "hostname",
+        /// The node it is on.
+        node_name: Name = "nodeName",
+        /// The Pod behind it.
+        target_ref: Option<ObjectReference> = "targetRef",
+    }
+
+    /// `core/v1 EndpointPort`.
+    pub struct EndpointSubsetPort {
+        /// The Service port's name; empty for the only one.
+        name: String = "name",
+        /// The port's number.
+        port: i32 = "port" always,
+        /// `TCP`, `UDP` or `SCTP`.
+        protocol: String = "protocol",
+        /// What the application protocol is.
+        app_protocol: String = "appProtocol",
+    }
+
     /// `core/v1 ObjectReference`.
     pub struct ObjectReference {
         /// Kind of the object.

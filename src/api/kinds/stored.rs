@@ -17,7 +17,6 @@ macro_rules! stored {
 stored!(
     Secret
     ServiceAccount
-    Endpoints
     ResourceQuota
     LimitRange
     PersistentVolumeClaim

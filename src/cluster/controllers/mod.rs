@@ -1,6 +1,7 @@
 //! One file per controller; none imports another.
 
 pub mod deployment;
+pub mod endpoints;
 pub mod endpointslice;
 pub mod garbage_collector;
 pub mod namespace;

@@ -251,6 +251,35 @@ pub fn slices(stage: &Stage) -> Vec<Value> {
     objects(stage, Kind::EndpointSlice).iter().map(one).collect()
 }
 
+/// `endpoints_objects`: Endpoints.
+pub fn endpoints(stage: &Stage) -> Vec<Value> {
+    let addresses = |subset: &Value, field: &str| -> Vec<String> {
+        let list = at(subset, field).as_array().cloned().unwrap_or_default();
+        list.iter().map(|one| format!("{} {}", text(one, "/ip"), text(one, "/targetRef/name"))).collect()
+    };
+    let port = |port: &Value| {
+        let name = Some(text(port, "/name")).filter(|name| !name.is_empty()).unwrap_or("(unnamed)");
+        format!("{name} {}/{}", number(port, "/port"), text(port, "/protocol"))
+    };
+    let subset = |subset: &Value| {
+        let ports = at(subset, "/ports").as_array().cloned().unwrap_or_default();
+        Fields::default()
+            .always("addresses", addresses(subset, "/addresses"))
+            .always("notReady", addresses(subset, "/notReadyAddresses"))
+            .always("ports", ports.iter().map(port).collect::<Vec<_>>())
+            .done()
+    };
+    let one = |object: &Value| {
+        let subsets = at(object, "/subsets").as_array().cloned().unwrap_or_default();
+        Fields::default()
+            .always("name", text(object, "/metadata/name"))
+            .unless_empty("labels", at(object, "/metadata/labels").clone())
+            .always("subsets", subsets.iter().map(subset).collect::<Vec<_>>())
+            .done()
+    };
+    objects(stage, Kind::Endpoints).iter().map(one).collect()
+}
+
 /// `namespace`: the session's own.
 pub fn namespace(stage: &Stage) -> Value {
     let key = kubestep::api::meta::ObjectKey::new(Kind::Namespace, "", NAMESPACE);

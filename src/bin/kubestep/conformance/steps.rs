@@ -786,6 +786,7 @@ impl Trace {
             "pods" => state::pods_listed(stage).into(),
             "deployments" => state::deployments(stage),
             "slices" => state::slices(stage).into(),
+            "endpoints_objects" => state::endpoints(stage).into(),
             "namespace" => state::namespace(stage),
             "created_this_step" if wanted.is_number() => changes().created.len().into(),
             "marked_this_step" => names(&changes().marked),

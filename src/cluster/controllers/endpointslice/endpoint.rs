@@ -1,17 +1,17 @@
 //! From a Pod to an endpoint: whether it counts, in which condition, at which ports.
 //!
-//! Models: `staging/src/k8s.io/endpointslice/utils.go: podToEndpoint, getEndpointPorts, findPort`,
+//! Models: `staging/src/k8s.io/endpointslice/utils.go: podToEndpoint, getEndpointPorts`,
 //! `util/controller_utils.go: ShouldPodBeInEndpoints`, `trafficdist/trafficdist.go` (v1.36).
 //! Leaves out: IPv6, hints of mode `Auto`.
 
 use serde_json::{Value, json};
 
-use crate::api::int_or_string::IntOrString;
 use crate::api::kinds::cluster::Node;
 use crate::api::kinds::networking::{
-    Endpoint, EndpointConditions, EndpointPort, ObjectReference, Service, ServicePort,
+    Endpoint, EndpointConditions, EndpointPort, Service, ServicePort,
 };
-use crate::api::kinds::pod::{Container, Pod};
+use crate::api::kinds::pod::Pod;
+use crate::cluster::service_target::{address_of, find_port, host_name_of, reference_to};
 
 const ZONE: &str = "topology.kubernetes.io/zone";
 
@@ -42,11 +42,6 @@ pub fn standing_of(service: &Service, pod: &Pod) -> Standing {
     }
 }
 
-fn address_of(pod: &Pod) -> Option<&str> {
-    let first = pod.status.pod_ips.iter().map(|ip| ip.ip.as_str()).find(|ip| !ip.contains(':'));
-    first.or(Some(pod.status.pod_ip.as_str())).filter(|ip| !ip.is_empty())
-}
-
 /// The endpoint of a Pod that counts; `None` for one that does not.
 pub fn endpoint_of(service: &Service, pod: &Pod, node: Option<&Node>) -> Option<Endpoint> {
     let standing = standing_of(service, pod);
@@ -54,8 +49,6 @@ pub fn endpoint_of(service: &Service, pod: &Pod, node: Option<&Node>) -> Option<
         return None;
     }
     let zone = node.and_then(|node| node.meta.labels.get(ZONE)).cloned().unwrap_or_default();
-    let text = |field: &str| pod.spec.rest.get(field).and_then(Value::as_str).unwrap_or_default();
-    let has_name = text("subdomain") == &*service.meta.name;
     let mut endpoint = Endpoint {
         addresses: vec![address_of(pod)?.to_string()],
         conditions: EndpointConditions {
@@ -64,14 +57,8 @@ pub fn endpoint_of(service: &Service, pod: &Pod, node: Option<&Node>) -> Option<
             terminating: Some(pod.meta.is_terminating()),
             ..EndpointConditions::default()
         },
-        hostname: if has_name { text("hostname").to_string() } else { String::new() },
-        target_ref: Some(ObjectReference {
-            kind: "Pod".to_string(),
-            namespace: pod.meta.namespace.clone(),
-            name: pod.meta.name.clone(),
-            uid: pod.meta.uid.clone(),
-            ..ObjectReference::default()
-        }),
+        hostname: host_name_of(service, pod).to_string(),
+        target_ref: Some(reference_to(pod)),
         node_name: pod.node_name.clone(),
         zone,
         ..Endpoint::default()
@@ -106,23 +93,6 @@ pub fn ports_of(service: &Service, pod: &Pod) -> Vec<EndpointPort> {
         })
     };
     service.spec.ports.iter().filter_map(port).collect()
-}
-
-/// The number of a Service port in a Pod. Containers are asked before sidecars.
-fn find_port(pod: &Pod, port: &ServicePort) -> Option<i32> {
-    let name = match &port.target_port {
-        IntOrString::Int(0) => return Some(port.port),
-        IntOrString::Int(number) => return Some(*number),
-        IntOrString::Text(name) => name,
-    };
-    let is_sidecar = |container: &&Container| container.restart_policy.as_deref() == Some("Always");
-    let containers = pod.spec.containers.iter().chain(pod.spec.init_containers.iter().filter(is_sidecar));
-    let mut ports = containers.flat_map(|container| &container.ports);
-    let protocol =
-        |protocol: &str| if protocol.is_empty() { "TCP".to_string() } else { protocol.to_string() };
-    ports
-        .find(|declared| declared.name == *name && protocol(&declared.protocol) == protocol(&port.protocol))
-        .map(|declared| declared.container_port)
 }
 
 #[cfg(test)]

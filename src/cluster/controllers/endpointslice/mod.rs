@@ -29,13 +29,17 @@ use crate::cluster::component::{Outcome, View};
 use crate::cluster::ownership;
 use crate::cluster::queue::WorkKey;
 use crate::cluster::server::request::Propagation;
-use crate::cluster::server::write::{Operation, Write};
+use crate::cluster::server::write::{EventRecord, Operation, Write};
+use crate::cluster::service_target::{
+    has_selector, is_selected, selector_text, services_of_change,
+};
 use crate::cluster::store::Change;
 
 const SERVICE_NAME: &str = "kubernetes.io/service-name";
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 const MANAGER: &str = "endpointslice-controller.k8s.io";
 const HEADLESS: &str = "service.kubernetes.io/headless";
+const FAILED_TO_UPDATE: &str = "FailedToUpdateEndpointSlices";
 /// The annotation that says since when what the slice says has been so, for measuring how long it takes to spread.
 const TRIGGER_TIME: &str = "endpoints.kubernetes.io/last-change-trigger-time";
 
@@ -50,46 +54,13 @@ pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
                 |name: &String| ObjectKey::new(Kind::Service, change.key.namespace.clone(), name.as_str());
             name.map(|name| WorkKey::Object(key(name))).into_iter().collect()
         }
-        Kind::Pod => {
-            let (old, new) = (change.old_as::<Pod>(), change.new_as::<Pod>());
-            if let (Some(old), Some(new)) = (old, new)
-                && !makes_a_difference(old, new)
-            {
-                return Vec::new();
-            }
-            let selects = |service: &&Arc<Service>| {
-                let pods = [old, new].into_iter().flatten();
-                has_selector(service) && pods.into_iter().any(|pod| is_selected(service, pod))
-            };
-            let services = view.store.list_in::<Service>(&change.key.namespace).filter(selects);
-            services.map(|service| WorkKey::Object(service.key())).collect()
-        }
+        Kind::Pod => services_of_change(view.store, change),
         _ => Vec::new(),
     }
 }
 
 fn is_managed(slice: &EndpointSlice) -> bool {
     slice.meta.labels.get(MANAGED_BY).is_some_and(|manager| manager == MANAGER)
-}
-
-fn has_selector(service: &Service) -> bool {
-    !service.spec.selector.is_empty()
-}
-
-fn is_selected(service: &Service, pod: &Pod) -> bool {
-    service.spec.selector.iter().all(|(key, value)| pod.meta.labels.get(key) == Some(value))
-}
-
-/// Whether a change of a Pod can change a slice.
-fn makes_a_difference(old: &Pod, new: &Pod) -> bool {
-    old.is_ready() != new.is_ready()
-        || old.is_finished() != new.is_finished()
-        || old.meta.is_terminating() != new.meta.is_terminating()
-        || old.meta.labels != new.meta.labels
-        || old.meta.uid != new.meta.uid
-        || old.node_name != new.node_name
-        || old.status.pod_ip != new.status.pod_ip
-        || old.status.pod_ips != new.status.pod_ips
 }
 
 /// Handles one Service.
@@ -127,13 +98,21 @@ fn plan<'a>(
 ) -> Outcome {
     let mut wanted: Wanted = Vec::new();
     let mut tally: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut skipped: Vec<String> = Vec::new();
     for pod in selected {
         let node = node_of(pod);
         let has_node = node.is_some() || service.spec.publish_not_ready_addresses;
         let word = match standing_of(service, pod) {
             Standing::NoAddress => "no_address",
             Standing::Finished => "finished",
-            _ if !has_node => "no_address",
+            _ if !has_node => {
+                let (namespace, name) = (&service.meta.namespace, &service.meta.name);
+                skipped.push(format!(
+                    "skipping Pod {} for Service {namespace}/{name}: Node {} Not Found",
+                    pod.meta.name, pod.node_name
+                ));
+                "no_address"
+            }
             Standing::Ready => "ready",
             Standing::NotReady => "not_ready",
             Standing::Terminating => "terminating",
@@ -189,6 +168,17 @@ fn plan<'a>(
         outcome.writes.push(Operation::Update(changed.into()).because(because));
     }
     outcome.writes.extend(placement.delete.into_iter().map(|index| delete(slices[index])));
+    if !skipped.is_empty() {
+        let because = Because::new("because.endpointslice.no_node").with("count", skipped.len());
+        let errors = if skipped.len() == 1 { skipped.remove(0) } else { format!("[{}]", skipped.join(", ")) };
+        let message = format!(
+            "Error updating Endpoint Slices for Service {}/{}: {errors}",
+            service.meta.namespace, service.meta.name
+        );
+        let event = EventRecord::warning(&Object::Service(Arc::clone(service)), FAILED_TO_UPDATE, message);
+        outcome.writes.push(Operation::Event(event).because(because));
+        outcome.failed = true;
+    }
     let first = outcome.writes.first().map(|write| write.because.clone());
     outcome.because = first.or_else(|| {
         let key = if selected.is_empty() {
@@ -290,13 +280,6 @@ fn difference(slice: &EndpointSlice, endpoints: &[Endpoint], because: Because) -
         .with("added", names(new.keys().filter(|name| !old.contains_key(*name)).collect()))
         .with("removed", names(old.keys().filter(|name| !new.contains_key(*name)).collect()))
         .with("changed", names(changed.map(|(name, _)| name).collect()))
-}
-
-/// `app=web,tier=front`.
-fn selector_text(service: &Service) -> String {
-    let parts: Vec<String> =
-        service.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    parts.join(",")
 }
 
 #[cfg(test)]

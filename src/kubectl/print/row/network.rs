@@ -1,7 +1,9 @@
 //! Services, EndpointSlices, Ingresses and their classes.
 
 use super::{Column, always, or_none, three_and_more, wide};
-use crate::api::kinds::networking::{EndpointSlice, Ingress, IngressClass, LoadBalancerStatus, Service};
+use crate::api::kinds::networking::{
+    EndpointSlice, Endpoints, Ingress, IngressClass, LoadBalancerStatus, Service,
+};
 use crate::kubectl::print::table::labels_text;
 
 pub(super) const SERVICE: &[Column] = &[
@@ -22,6 +24,8 @@ pub(super) const INGRESS_CLASS: &[Column] =
 
 pub(super) const ENDPOINT_SLICE: &[Column] =
     &[always("NAME"), always("ADDRESSTYPE"), always("PORTS"), always("ENDPOINTS"), always("AGE")];
+
+pub(super) const ENDPOINTS: &[Column] = &[always("NAME"), always("ENDPOINTS"), always("AGE")];
 
 pub(super) fn service(service: &Service, age: String) -> Vec<String> {
     let spec = &service.spec;
@@ -130,6 +134,23 @@ pub(super) fn endpoint_slice(slice: &EndpointSlice, age: String) -> Vec<String> 
         or_unset(three_and_more(&addresses)),
         age,
     ]
+}
+
+/// Models: `formatEndpoints`.
+pub(super) fn endpoints(endpoints: &Endpoints, age: String) -> Vec<String> {
+    let mut addresses: Vec<String> = Vec::new();
+    for subset in &endpoints.subsets {
+        let ips = subset.addresses.iter().map(|address| address.ip.as_str());
+        if subset.ports.is_empty() {
+            addresses.extend(ips.clone().map(ToString::to_string));
+        }
+        for port in &subset.ports {
+            addresses.extend(ips.clone().map(|ip| format!("{ip}:{}", port.port)));
+        }
+    }
+    let shown =
+        if endpoints.subsets.is_empty() { "<none>".to_string() } else { three_and_more(&addresses) };
+    vec![endpoints.meta.name.to_string(), shown, age]
 }
 
 #[cfg(test)]

@@ -22,7 +22,6 @@ pub(super) fn columns(kind: Kind) -> &'static [Column] {
     ];
     match kind {
         Kind::Secret => const { &[always("NAME"), always("TYPE"), always("DATA"), always("AGE")] },
-        Kind::Endpoints => const { &[always("NAME"), always("ENDPOINTS"), always("AGE")] },
         Kind::ResourceQuota => const { &[always("NAME"), always("REQUEST"), always("LIMIT"), always("AGE")] },
         Kind::LimitRange | Kind::Role | Kind::ClusterRole => CREATED,
         Kind::RoleBinding | Kind::ClusterRoleBinding => BINDING,
@@ -214,7 +213,6 @@ pub(super) fn cells(object: &Object, age: String, now: Timestamp) -> Vec<String>
     let mut cells = vec![name];
     match object.kind() {
         Kind::Secret => cells.extend([text(&value["type"]), count(&value["data"]), age]),
-        Kind::Endpoints => cells.extend(["<none>".to_string(), age]),
         Kind::ResourceQuota => {
             let (requests, limits) = quota(spec, status);
             cells.extend([requests, limits, age]);
