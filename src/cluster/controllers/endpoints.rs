@@ -104,10 +104,11 @@ fn plan(service: &Service, selected: &[&Arc<Pod>], stored: Option<&Arc<Endpoints
     let mut endpoints = stored.map_or_else(Endpoints::default, |stored| (**stored).clone());
     let said_before = readiness(&endpoints.subsets);
     let news = readiness(&subsets);
-    let changed = selected.iter().filter(|pod| {
-        let now = news.get(&pod.meta.uid);
-        now.is_some() && now != said_before.get(&pod.meta.uid)
-    });
+    let is_news = |pod: &&&Arc<Pod>| match said_before.get(&pod.meta.uid) {
+        Some(ready) => *ready != pod.is_ready(),
+        None => news.contains_key(&pod.meta.uid),
+    };
+    let changed = selected.iter().filter(is_news);
     let changed = changed.filter_map(|pod| pod.condition("Ready")?.last_transition_time);
     let created = service.meta.creation_timestamp.filter(|_| stored.is_none());
     match changed.chain(created).min() {
@@ -167,8 +168,8 @@ fn subsets_of(service: &Service, selected: &[&Arc<Pod>]) -> Vec<EndpointSubset> 
         by_port[place].1.insert((ip.parse().ok(), pod.meta.uid.clone()), (is_ready, address));
     };
     for pod in selected {
-        let counts = !pod.is_finished()
-            && (service.spec.publish_not_ready_addresses || !pod.meta.is_terminating());
+        let counts =
+            !pod.is_finished() && (service.spec.publish_not_ready_addresses || !pod.meta.is_terminating());
         let Some(ip) = address_of(pod).filter(|_| counts) else { continue };
         if service.spec.ports.is_empty() && service.spec.cluster_ip == "None" {
             add(None, pod, ip);
@@ -232,12 +233,7 @@ mod tests {
         };
         let line = |subset: &EndpointSubset| {
             let ports: Vec<String> = subset.ports.iter().map(|port| port.port.to_string()).collect();
-            format!(
-                "{}/{} at {}",
-                ips(&subset.addresses),
-                ips(&subset.not_ready_addresses),
-                ports.join(",")
-            )
+            format!("{}/{} at {}", ips(&subset.addresses), ips(&subset.not_ready_addresses), ports.join(","))
         };
         subsets_of(&service, &pods.iter().collect::<Vec<_>>()).iter().map(line).collect()
     }
@@ -245,7 +241,8 @@ mod tests {
     #[test]
     fn addresses_are_grouped_by_the_ports_they_have_in_common() {
         let http = json!({"name": "http", "port": 80, "targetPort": "http"});
-        let two = json!([{"name": "a", "port": 1, "targetPort": 1}, {"name": "b", "port": 2, "targetPort": 2}]);
+        let two =
+            json!([{"name": "a", "port": 1, "targetPort": 1}, {"name": "b", "port": 2, "targetPort": 2}]);
         let table = [
             ("no Pods", json!([http]), vec![], vec![]),
             (
@@ -267,7 +264,12 @@ mod tests {
                 vec!["10.0.0.1/ at 80", "10.0.0.2/ at 81"],
             ),
             ("two ports, one subset", two, vec![pod("a", "10.0.0.1", true, 80)], vec!["10.0.0.1/ at 1,2"]),
-            ("headless without ports", json!([]), vec![pod("a", "10.0.0.1", true, 80)], vec!["10.0.0.1/ at "]),
+            (
+                "headless without ports",
+                json!([]),
+                vec![pod("a", "10.0.0.1", true, 80)],
+                vec!["10.0.0.1/ at "],
+            ),
         ];
         for (sentence, ports, pods, expected) in table {
             assert_eq!(outline(ports, &pods), expected, "{sentence}");

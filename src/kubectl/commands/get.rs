@@ -97,9 +97,8 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     } else {
         failures.extend(missing);
     }
-    let is_deprecated = |wish: &Wanted| {
-        matches!(wish, Wanted::Named(Kind::Endpoints, _) | Wanted::Kind(Kind::Endpoints))
-    };
+    let is_deprecated =
+        |wish: &Wanted| matches!(wish, Wanted::Named(Kind::Endpoints, _) | Wanted::Kind(Kind::Endpoints));
     if wanted.iter().any(is_deprecated) {
         call.warn(ENDPOINTS_WARNING);
     }

@@ -207,6 +207,17 @@ pub fn deployments(stage: &Stage) -> Value {
     Value::Object(map)
 }
 
+/// Hints as JSON text, in the server's order and with spaces, as the recordings have them.
+fn spaced(hints: &Value) -> String {
+    let part = |field: &str| {
+        let text = hints.get(field)?.to_string();
+        let text = text.replace("\":", "\": ").replace(",\"", ", \"").replace("},{", "}, {");
+        Some(format!("\"{field}\": {text}"))
+    };
+    let parts: Vec<String> = ["forZones", "forNodes"].into_iter().filter_map(part).collect();
+    format!("{{{}}}", parts.join(", "))
+}
+
 /// `slices`: EndpointSlices.
 pub fn slices(stage: &Stage) -> Vec<Value> {
     let one = |slice: &Value| {
@@ -222,7 +233,7 @@ pub fn slices(stage: &Stage) -> Vec<Value> {
             };
             let hints = match at(endpoint, "/hints") {
                 Value::Null => String::new(),
-                hints => hints.to_string(),
+                hints => spaced(hints),
             };
             Fields::default()
                 .always("addresses", at(endpoint, "/addresses").clone())

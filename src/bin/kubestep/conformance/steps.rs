@@ -118,8 +118,14 @@ impl Trace {
         }
         let done = self.stimulate(step)?;
         self.check_response(step, &done)?;
-        if matches!(text(step, "do"), "pod" | "pod_up") && step.get("state").is_none() {
-            return Ok(());
+        match text(step, "do") {
+            "pod" if step.get("state").is_none() => return Ok(()),
+            // The controllers ran while one Pod after the other came up.
+            "pod_up" if step.get("state").is_none() => {
+                self.stage.tick();
+                return Ok(());
+            }
+            _ => {}
         }
         let waited = step.get("seconds").and_then(Value::as_f64);
         let ticks = waited.map_or(0, |seconds| (seconds * STRETCH as f64).ceil() as u64);
@@ -540,7 +546,12 @@ impl Trace {
         }
         let patch: Value = serde_json::from_str(text(step, "patch")).map_err(|error| error.to_string())?;
         let (kind, object) = self.object_at_hand(step)?;
-        Ok(self.patch(kind, text(&object["metadata"], "name"), patch))
+        let name = text(&object["metadata"], "name");
+        // The recorder replaced the lists of Services, and merged those of workloads.
+        if kind == Kind::Service {
+            return Ok(self.ask(Verb::MergePatch, kind, NAMESPACE, name, patch));
+        }
+        Ok(self.patch(kind, name, patch))
     }
 
     fn node_step(&mut self, step: &Value) -> Result<(), String> {

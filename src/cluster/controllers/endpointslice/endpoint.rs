@@ -7,9 +7,7 @@
 use serde_json::{Value, json};
 
 use crate::api::kinds::cluster::Node;
-use crate::api::kinds::networking::{
-    Endpoint, EndpointConditions, EndpointPort, Service, ServicePort,
-};
+use crate::api::kinds::networking::{Endpoint, EndpointConditions, EndpointPort, Service, ServicePort};
 use crate::api::kinds::pod::Pod;
 use crate::cluster::service_target::{address_of, find_port, host_name_of, reference_to};
 

@@ -11,7 +11,7 @@
 mod endpoint;
 mod placement;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::endpoint::{Standing, endpoint_of, ports_of, standing_of};
@@ -20,7 +20,7 @@ use crate::api::kind::Kind;
 use crate::api::kinds::cluster::{Namespace, Node};
 use crate::api::kinds::networking::{Endpoint, EndpointPort, EndpointSlice, Service};
 use crate::api::kinds::pod::Pod;
-use crate::api::meta::ObjectKey;
+use crate::api::meta::{ObjectKey, Uid};
 use crate::api::object::{Object, Resource};
 use crate::api::time::Timestamp;
 use crate::cluster::actor::Actor;
@@ -30,9 +30,7 @@ use crate::cluster::ownership;
 use crate::cluster::queue::WorkKey;
 use crate::cluster::server::request::Propagation;
 use crate::cluster::server::write::{EventRecord, Operation, Write};
-use crate::cluster::service_target::{
-    has_selector, is_selected, selector_text, services_of_change,
-};
+use crate::cluster::service_target::{has_selector, is_selected, selector_text, services_of_change};
 use crate::cluster::store::Change;
 
 const SERVICE_NAME: &str = "kubernetes.io/service-name";
@@ -237,21 +235,19 @@ fn trigger_time(
     existing: &[&Arc<EndpointSlice>],
     wanted: &Wanted,
 ) -> Option<Timestamp> {
-    let uid = |endpoint: &Endpoint| endpoint.target_ref.as_ref().map(|target| target.uid.clone());
-    let said: BTreeSet<_> = existing
-        .iter()
-        .flat_map(|slice| &slice.endpoints)
-        .map(|endpoint| (uid(endpoint), endpoint.conditions.serving))
-        .collect();
-    let news: BTreeSet<_> = wanted
-        .iter()
-        .flat_map(|(_, endpoints)| endpoints)
-        .map(|endpoint| (uid(endpoint), endpoint.conditions.serving))
-        .filter(|said_now| !said.contains(said_now))
-        .map(|(uid, _)| uid)
-        .collect();
-    let pods = selected.iter().filter(|pod| news.contains(&Some(pod.meta.uid.clone())));
-    let changed = pods.filter_map(|pod| pod.condition("Ready")?.last_transition_time);
+    let entry = |endpoint: &Endpoint| {
+        Some((endpoint.target_ref.as_ref()?.uid.clone(), endpoint.conditions.serving == Some(true)))
+    };
+    let said: BTreeMap<Uid, bool> =
+        existing.iter().flat_map(|slice| &slice.endpoints).filter_map(entry).collect();
+    let listed: BTreeMap<Uid, bool> =
+        wanted.iter().flat_map(|(_, endpoints)| endpoints).filter_map(entry).collect();
+    let is_news = |pod: &&&Arc<Pod>| match said.get(&pod.meta.uid) {
+        Some(serving) => *serving != pod.is_ready(),
+        None => listed.contains_key(&pod.meta.uid),
+    };
+    let changed = selected.iter().filter(is_news);
+    let changed = changed.filter_map(|pod| pod.condition("Ready")?.last_transition_time);
     let created = service.meta.creation_timestamp.filter(|_| existing.is_empty());
     changed.chain(created).min()
 }

@@ -54,11 +54,12 @@ pub fn plan_placement(existing: &[&EndpointSlice], must_rewrite: &[bool], wanted
         }
     }
     // A slice that would go is written over rather than replaced.
-    while !placement.delete.is_empty()
-        && let Some((ports, endpoints)) = placement.create.pop()
-    {
-        placement.update.push((placement.delete.remove(0), ports, endpoints));
-    }
+    let reused = placement.delete.len().min(placement.create.len());
+    let slices = placement.delete.drain(..reused);
+    let contents = placement.create.drain(..reused);
+    placement
+        .update
+        .extend(slices.zip(contents).map(|(index, (ports, endpoints))| (index, ports, endpoints)));
     placement.update.sort_by_key(|(index, _, _)| *index);
     placement
 }

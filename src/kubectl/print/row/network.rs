@@ -148,8 +148,7 @@ pub(super) fn endpoints(endpoints: &Endpoints, age: String) -> Vec<String> {
             addresses.extend(ips.clone().map(|ip| format!("{ip}:{}", port.port)));
         }
     }
-    let shown =
-        if endpoints.subsets.is_empty() { "<none>".to_string() } else { three_and_more(&addresses) };
+    let shown = if endpoints.subsets.is_empty() { "<none>".to_string() } else { three_and_more(&addresses) };
     vec![endpoints.meta.name.to_string(), shown, age]
 }
 
