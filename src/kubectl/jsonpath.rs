@@ -10,6 +10,9 @@ use serde_json::Value;
 /// The deepest nesting of `{range}` and filters.
 const MAX_DEPTH: usize = 32;
 
+/// The most values that one step may find.
+const MAX_VALUES: usize = 100_000;
+
 /// A template, read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template {
@@ -169,6 +172,9 @@ fn walk(steps: &[Step], root: &Value, current: &Value) -> Result<Vec<Value>, Str
                 }
             }
         }
+        if next.len() > MAX_VALUES {
+            return Err(format!("the expression finds more than {MAX_VALUES} values"));
+        }
         values = next;
     }
     Ok(values)
@@ -179,6 +185,9 @@ fn items_of(value: &Value) -> &[Value] {
 }
 
 fn descend(value: &Value, found: &mut Vec<Value>) {
+    if found.len() > MAX_VALUES {
+        return;
+    }
     found.push(value.clone());
     match value {
         Value::Array(items) => items.iter().for_each(|item| descend(item, found)),
@@ -475,6 +484,10 @@ impl Reader<'_> {
     }
 
     fn filter(&mut self) -> Result<Step, String> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err("the template is nested too deep".to_string());
+        }
         self.rest = &self.rest[3..];
         let left = self.operand()?;
         self.rest = self.rest.trim_start();
@@ -493,6 +506,7 @@ impl Reader<'_> {
         match self.rest.trim_start().strip_prefix(')').and_then(|rest| rest.trim_start().strip_prefix(']')) {
             Some(rest) => {
                 self.rest = rest;
+                self.depth -= 1;
                 Ok(step)
             }
             None => Err("unclosed array expect ]".to_string()),
@@ -619,5 +633,14 @@ mod tests {
         ] {
             assert_eq!(Template::parse(template), Err(message.to_string()), "{template}");
         }
+    }
+
+    #[test]
+    fn hostile_templates_end() {
+        assert!(Template::parse(&format!("{{{}", "[?(@".repeat(100_000))).is_err());
+        assert!(Template::parse(&"{range .a}".repeat(100_000)).is_err());
+        let nested = (0..60).fold(json!(1), |inner, _| json!([inner, inner.is_number()]));
+        let many = Template::parse(&format!("{{{}}}", "..".repeat(50))).unwrap();
+        assert!(many.render(&nested).is_err());
     }
 }
