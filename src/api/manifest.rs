@@ -433,4 +433,14 @@ mod tests {
         }
         assert!(parse_bytes(b"a: \xff").error.is_some());
     }
+
+    #[test]
+    fn a_long_line_is_counted_once() {
+        let numbers = vec!["1"; 200_000].join(",");
+        let manifest = parse(&format!("{{\"a\":[{numbers}],\"b\":2}}"));
+        assert_eq!(manifest.documents[0].places.of("a[1]").column, 9);
+        assert_eq!(manifest.documents[0].places.of("b").column, 400_008);
+        let manifest = parse(&format!("a: [{numbers}]\nb: 2"));
+        assert_eq!(manifest.documents[0].places.of("b").line, 2);
+    }
 }

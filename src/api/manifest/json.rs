@@ -26,6 +26,8 @@ pub struct JsonReader<'a> {
     position: usize,
     line: u32,
     line_start: usize,
+    /// A place in the line whose column is known, so that no line is counted twice.
+    counted: (usize, u32),
     /// Keys that stand twice in one map of the value read last.
     pub duplicates: Vec<Duplicate>,
 }
@@ -35,7 +37,15 @@ type Read<T> = Result<T, JsonError>;
 impl<'a> JsonReader<'a> {
     /// A reader at the beginning of a text.
     pub fn new(text: &'a str) -> Self {
-        Self { bytes: text.as_bytes(), text, position: 0, line: 1, line_start: 0, duplicates: Vec::new() }
+        Self {
+            bytes: text.as_bytes(),
+            text,
+            position: 0,
+            line: 1,
+            line_start: 0,
+            counted: (0, 1),
+            duplicates: Vec::new(),
+        }
     }
 
     /// The next value of the stream; none at its end.
@@ -48,9 +58,15 @@ impl<'a> JsonReader<'a> {
         Some(self.value(0, &mut String::new()))
     }
 
-    fn here(&self) -> Place {
-        let column = self.text.get(self.line_start..self.position).map_or(0, |text| text.chars().count());
-        Place { line: self.line, column: u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1) }
+    fn here(&mut self) -> Place {
+        if self.counted.0 < self.line_start {
+            self.counted = (self.line_start, 1);
+        }
+        let (from, column) = self.counted;
+        let characters = self.text.get(from..self.position).map_or(0, |text| text.chars().count());
+        let column = column.saturating_add(u32::try_from(characters).unwrap_or(u32::MAX));
+        self.counted = (self.position, column);
+        Place { line: self.line, column }
     }
 
     fn skip_space(&mut self) {
@@ -67,7 +83,7 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    fn unexpected(&self, context: &str) -> JsonError {
+    fn unexpected(&mut self, context: &str) -> JsonError {
         let Some(&byte) = self.bytes.get(self.position) else {
             return JsonError { message: "unexpected EOF".to_string(), at: self.here() };
         };
@@ -131,7 +147,7 @@ impl<'a> JsonReader<'a> {
             }
             path.push_str(&key);
             let (value, mut inner) = self.value(depth + 1, path)?;
-            if values.contains_key(&key) {
+            if values.contains_key(&key) && self.duplicates.len() < 100 {
                 self.duplicates.push(Duplicate { path: path.clone(), at: key_at });
             }
             path.truncate(length);
