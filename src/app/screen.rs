@@ -94,15 +94,18 @@ impl Screen {
     fn draw_cluster(&mut self, state: &State) {
         let words = catalogue(state.language);
         let history = &state.history;
-        let (_, at) = history.position();
-        let before = at.checked_sub(1).and_then(|at| history.current().moments.get(at));
+        let before = history.current().moments.get(state.came_from);
         let requests = &state.requests;
         let last = requests.until_now(history).next_back();
         let last_request = last.map(|sent| (sent.answer.as_str(), sent.is_success, sent.url.as_str()));
         let road_context = RoadContext { last_request, subject: state.subject.as_ref() };
         let path = path_view(words, history, requests);
-        let map_context =
-            MapContext { selected: state.selected.as_ref(), request_url: &requests.url, path: path.as_ref() };
+        let map_context = MapContext {
+            selected: state.selected.as_ref(),
+            request_url: &requests.url,
+            path: path.as_ref(),
+            before: before.map(|moment| &*moment.cluster),
+        };
         let traffic: Vec<(usize, bool)> =
             requests.of_branch(history).map(|sent| (sent.moment, sent.is_success)).collect();
         let fact = state.fact.or_else(|| newest_fact(state));

@@ -2,6 +2,7 @@
 
 use super::session::by_name;
 use super::state::State;
+use super::time::Standing;
 use super::view_model::terminal::{Completion, LineSort};
 use crate::i18n::{Text, catalogue};
 use crate::kubectl::history_host::HistoryHost;
@@ -36,7 +37,8 @@ pub fn enter(state: &mut State, line: &str) {
         return;
     }
     let files = by_name(&state.files);
-    let before = state.history.position();
+    let before = Standing::of(state);
+    let position = state.moment();
     let mut host = HistoryHost::new(&mut state.history, &files);
     let execution = run(line, &mut state.shell.session, &mut host);
     match execution {
@@ -47,8 +49,8 @@ pub fn enter(state: &mut State, line: &str) {
         }
     }
     super::lesson::record(state, What::Typed { line: line.to_string() });
-    if state.history.position() != before {
-        super::time::moved(state, before.0);
+    if state.moment() != position {
+        super::time::moved(state, before);
     }
 }
 

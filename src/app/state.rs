@@ -99,6 +99,8 @@ pub struct State {
     pub selected: Option<ObjectReference>,
     /// The fact explained; `None` for the newest at the moment on screen.
     pub fact: Option<FactId>,
+    /// The moment before the one on screen: what changed since lights up.
+    pub came_from: usize,
     /// The attempt of the scheduler that is shown.
     pub attempt: Option<FactId>,
     /// The lesson under way.
@@ -217,6 +219,7 @@ impl State {
             subject: None,
             selected: None,
             fact: None,
+            came_from: 0,
             attempt: None,
             lesson: None,
             is_playing: false,

@@ -83,19 +83,36 @@ pub fn run_on(state: &mut State) {
 
 /// Carries out a command at the moment on screen and tells what came of it.
 pub fn perform(state: &mut State, command: Command) {
-    let (branch, _) = state.moment();
+    let from = Standing::of(state);
     state.history.perform(command);
-    moved(state, branch);
+    moved(state, from);
     super::shell::poll(state);
 }
 
-/// What a new moment means for the desk; `branch` is the branch before.
-pub fn moved(state: &mut State, branch: usize) {
+/// Where one stood before something happened.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing {
+    branch: usize,
+    moment: usize,
+    facts: usize,
+}
+
+impl Standing {
+    /// Where one stands now.
+    pub fn of(state: &State) -> Standing {
+        let (branch, moment) = state.moment();
+        Standing { branch, moment, facts: state.history.here().facts }
+    }
+}
+
+/// What a new moment means for the desk.
+pub fn moved(state: &mut State, from: Standing) {
     state.fact = None;
     state.attempt = None;
     state.is_copied = false;
-    tell(state);
-    if state.moment().0 != branch {
+    state.came_from = from.moment;
+    tell(state, from.facts);
+    if state.moment().0 != from.branch {
         state.announcement =
             Text::new("announce.forked").with("tick", state.history.cluster().visible_tick());
     }
@@ -107,6 +124,7 @@ fn halt(state: &mut State) {
 }
 
 fn looked(state: &mut State) {
+    state.came_from = state.moment().1;
     state.fact = None;
     state.attempt = None;
     state.requests.shown = None;
@@ -119,19 +137,21 @@ fn look_ahead(state: &mut State, is_end: impl Fn(&State, usize) -> bool) -> bool
     let (_, at) = state.moment();
     let found = (at + 1..state.history.moments()).find(|at| is_end(state, *at));
     if let Some(found) = found {
+        let from = Standing::of(state);
         state.history.seek(found);
         looked(state);
-        tell(state);
+        state.came_from = from.moment;
+        tell(state, from.facts);
     }
     found.is_some()
 }
 
-/// Puts the newest facts into the announcement.
-fn tell(state: &mut State) {
+/// Puts what happened since into the announcement; `facts_before` had happened already.
+fn tell(state: &mut State, facts_before: usize) {
     let cluster = state.history.cluster();
     let tick = cluster.visible_tick();
-    let telling: Vec<&Fact> =
-        state.history.latest_facts().map(AsRef::as_ref).filter(|fact| is_telling(fact)).collect();
+    let fresh = state.history.facts().skip(facts_before).map(AsRef::as_ref);
+    let telling: Vec<&Fact> = fresh.filter(|fact| is_telling(fact)).collect();
     let words = crate::i18n::catalogue(state.language);
     let mut text: Vec<String> = telling
         .iter()

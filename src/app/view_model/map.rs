@@ -121,6 +121,8 @@ pub struct MapContext<'a> {
     pub selected: Option<&'a ObjectReference>,
     /// The address of the request form.
     pub request_url: &'a str,
+    /// The cluster at the moment before, to tell what changed.
+    pub before: Option<&'a Cluster>,
     /// The last request up to the moment.
     pub path: Option<&'a RequestPath>,
 }
@@ -128,9 +130,7 @@ pub struct MapContext<'a> {
 /// The cluster at the moment on screen.
 pub fn map_view(words: &Catalogue, history: &History, context: &MapContext<'_>) -> ClusterMap {
     let now = history.cluster();
-    let (_, at) = history.position();
-    let before =
-        at.checked_sub(1).and_then(|at| history.current().moments.get(at)).map(|moment| &moment.cluster);
+    let before = context.before;
     let is_changed = |pod: &Pod| {
         before.is_some_and(|before| {
             before

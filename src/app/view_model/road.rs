@@ -139,9 +139,13 @@ pub fn road_view(
                 stage.title != earlier.title || stage.note != earlier.note || stage.marks != earlier.marks;
         }
     }
-    let here = stages.iter().position(|stage| {
+    let failed =
+        stages.iter().position(|stage| stage.marks.tone() == Mark::Failed && stage.id != StageId::Answer);
+    // What is stored is left behind as soon as somebody else has to act.
+    let is_open = |stage: &Stage| {
         stage.marks.tone() != Mark::Done && (stage.id != StageId::Stored || stage.marks.exists != Mark::Done)
-    });
+    };
+    let here = failed.or_else(|| stages.iter().position(is_open));
     if let Some(stage) = here.and_then(|at| stages.get_mut(at)) {
         stage.is_here = true;
     }
@@ -224,7 +228,7 @@ impl Drawing<'_> {
 
     /// `Placed 2/3`.
     fn count(&self, stage: &mut Stage, done: usize, of: usize) {
-        let counts = ["\u{a0}", &done.to_string(), "/", &of.to_string()].concat();
+        let counts = [" ", &done.to_string(), "/", &of.to_string()].concat();
         stage.title.push_str(&counts);
     }
 

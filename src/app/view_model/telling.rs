@@ -1,5 +1,6 @@
 //! How facts are told: who, and what in a sentence.
 
+use super::pods::trouble_of;
 use super::{ActorTag, ObjectReference, Tint};
 use crate::api::kind::Kind;
 use crate::api::kinds::apps::ReplicaSet;
@@ -159,6 +160,9 @@ fn wrote_pieces(
         }
         if old.is_ready() && !new.is_ready() {
             return say("fact.unready", &[]);
+        }
+        if let Some(trouble) = trouble_of(new).filter(|trouble| trouble_of(old).as_ref() != Some(trouble)) {
+            return say("fact.trouble", &[("reason", &trouble)]);
         }
         if old.status.phase != new.status.phase {
             return say("fact.phase", &[("phase", &new.status.phase)]);

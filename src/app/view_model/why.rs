@@ -206,7 +206,15 @@ fn write_of(words: &Catalogue, fact: &Fact) -> Option<Write> {
     Some(Write {
         verb: words.say(verb, &[]),
         object: ObjectReference::from(key),
-        lines: field_lines(words, fact),
+        lines: match &fact.what {
+            What::Wrote { new: Some(Object::Event(event)), .. } => {
+                vec![DiffLine {
+                    sign: Sign::Added,
+                    text: [&event.reason, ": ", event.message.as_str()].concat(),
+                }]
+            }
+            _ => field_lines(words, fact),
+        },
         refusal,
     })
 }
