@@ -130,6 +130,10 @@ impl Player<'_> {
                 output
             }
         };
+        if !self.learner {
+            // Such sessions wait for nothing: between two commands the controllers had time enough.
+            scene.stage.settle(1);
+        }
         let mut ways = vec![scene.bindings.clone()];
         if let Some((meanwhile, answer)) = &met {
             ways = self.compare(text_of(meanwhile, "run"), meanwhile, answer, scene)?;

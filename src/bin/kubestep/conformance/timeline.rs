@@ -248,9 +248,9 @@ fn compare_states(expected: &[Value], seen: &[Seen], watched: f64, strict: bool)
     for (number, one) in seen.iter().enumerate() {
         let mut next: Vec<(usize, Bindings)> = Vec::new();
         for (from, bindings) in &ways {
-            for index in *from..expected.len() {
+            for (index, state) in expected.iter().enumerate().skip(*from) {
                 if (at(index) - one.t).abs() <= slack(at(index)) {
-                    for way in tree::matches(&content(&expected[index]), &one.state, &[], bindings) {
+                    for way in tree::matches(&content(state), &one.state, &[], bindings) {
                         if !next.iter().any(|(known, _)| *known == index + 1) {
                             next.push((index + 1, way));
                         }
