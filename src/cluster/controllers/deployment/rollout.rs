@@ -90,7 +90,7 @@ impl Rollout {
         }
     }
 
-    /// Decides everything, and says whether the rollout is watched for its deadline.
+    /// Decides everything.
     pub fn run(&mut self, surroundings: &Surroundings<'_>) {
         for orphan in &surroundings.orphans {
             if let Some(index) = self.members.iter().position(|m| m.set.meta.name == *orphan) {
@@ -381,12 +381,12 @@ impl Rollout {
         if self.grow_new(new) || self.shrink_old(new) {
             return true;
         }
-        self.finish(surroundings);
+        self.finish();
         true
     }
 
     /// What is left when nothing is to be resized: old ReplicaSets to forget, or a reason to wait.
-    fn finish(&mut self, _surroundings: &Surroundings<'_>) {
+    fn finish(&mut self) {
         if progress::is_complete(&self.deployment, &self.stored.status) {
             self.clean_up();
             let because = Because::new("because.deployment.complete").with("wanted", self.bounds.wanted);
@@ -493,7 +493,7 @@ impl Rollout {
             let wanted = self.bounds.wanted;
             self.resize(new, wanted, Because::new("because.deployment.scale").with("wanted", wanted));
         }
-        self.finish(surroundings);
+        self.finish();
         true
     }
 
