@@ -164,13 +164,13 @@ mod tests {
         let watch = Watch::of(one(json!({}))).ticks(10);
         assert_eq!(
             plain(&watch),
-            ["1: Pending [app: waiting (ContainerCreating)]", "3: Running [app: running, ready]"]
+            ["1: Pending [app: waiting (ContainerCreating)]", "2: Running [app: running, ready]"]
         );
         assert_eq!(
             watch.events(),
             [
                 "Pulling x1: Pulling image \"registry.example/app:1.0\"",
-                "Pulled x1: Successfully pulled image \"registry.example/app:1.0\" in 1s (1s including waiting). Image size: 0 bytes.",
+                "Pulled x1: Successfully pulled image \"registry.example/app:1.0\" in 0s (0s including waiting). Image size: 0 bytes.",
                 "Created x1: Container created",
                 "Started x1: Container started",
             ]
@@ -191,9 +191,9 @@ mod tests {
             plain(&watch)[..4],
             [
                 "1: Pending [app: waiting (ContainerCreating)]",
-                "3: Running [app: running, ready]",
-                "5: Running [app: terminated (Error, 1)]",
-                "20: Running [app: running, ready]",
+                "2: Running [app: running, ready]",
+                "4: Running [app: terminated (Error, 1)]",
+                "19: Running [app: running, ready]",
             ]
         );
         let status = watch.status();
@@ -241,12 +241,12 @@ mod tests {
         let watch = Watch::of(one(probe("sim-ok-after", "10s"))).ticks(20);
         assert_eq!(
             plain(&watch)[1..],
-            ["3: Running [app: running, not ready]", "13: Running [app: running, ready]"]
+            ["2: Running [app: running, not ready]", "12: Running [app: running, ready]"]
         );
         let watch = Watch::of(one(probe("sim-fail-after", "20s"))).ticks(60);
         assert_eq!(
             plain(&watch)[1..],
-            ["3: Running [app: running, ready]", "33: Running [app: running, not ready]"]
+            ["2: Running [app: running, ready]", "32: Running [app: running, not ready]"]
         );
         assert!(watch.cluster.is_quiet(), "a probe that goes on failing changes nothing");
     }
@@ -267,7 +267,7 @@ mod tests {
         let watch = Watch::of(spec).ticks(12);
         assert_eq!(
             plain(&watch)[2..],
-            ["6: Running [app: terminated (Completed, 0)]", "7: Succeeded [app: terminated (Completed, 0)]"]
+            ["5: Running [app: terminated (Completed, 0)]", "6: Succeeded [app: terminated (Completed, 0)]"]
         );
     }
 

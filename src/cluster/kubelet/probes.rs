@@ -89,6 +89,11 @@ impl ProbeState {
         state
     }
 
+    /// Counts the periods anew, from now on.
+    pub fn restart_periods(&mut self, now: Timestamp) {
+        self.anchor = now;
+    }
+
     /// From when the periods are counted.
     pub fn anchor(&self) -> Timestamp {
         self.anchor

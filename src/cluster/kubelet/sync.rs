@@ -30,9 +30,15 @@ use crate::cluster::server::write::{EventRecord, Operation};
 /// Rounds of one look: each begins when the one before changed something on the node.
 const MAX_ROUNDS: u32 = 8;
 
-/// After an error a Pod is looked at again after 10 to 15 seconds.
+/// After an error a Pod is looked at again after 10 to 15 seconds, or half as long again as a restart has to wait, if that
+/// is sooner.
 const RETRY_SECONDS: i64 = 10;
-const RETRY_JITTER_SECONDS: u32 = 6;
+
+/// Without an error, a Pod is looked at again after 60 to 90 seconds.
+const RESYNC_SECONDS: i64 = 60;
+
+/// The same for the recorder's kubelets.
+const RECORDED_RESYNC_SECONDS: i64 = 10;
 
 /// The longest wait for a volume.
 const MAX_MOUNT_WAIT_SECONDS: i64 = 122;
@@ -66,6 +72,8 @@ struct Look<'a> {
     changed: bool,
     /// Whether something failed in this round.
     failed: bool,
+    /// How long the first restart of this round still has to wait.
+    restart_wait: Option<i64>,
 }
 
 /// Looks at one Pod.
@@ -115,6 +123,7 @@ pub fn look_at(
                 outcome: Outcome::default(),
                 changed: false,
                 failed: false,
+                restart_wait: None,
             };
             if is_new {
                 look.take_on();
@@ -214,6 +223,7 @@ impl Look<'_> {
         if self.is_past_deadline() {
             return self.end_for_deadline();
         }
+        self.resync();
         let probed = self.run_probes();
         let now = self.now();
         let pulled = self.worker.pulling.take_if(|pulling| pulling.ends_at <= now);
@@ -250,6 +260,11 @@ impl Look<'_> {
             let message = "Pod was active on the node longer than the specified deadline".to_string();
             self.tell("DeadlineExceeded", false, message, None, because.clone());
             self.stop_everything(self.grace_seconds(), &because);
+            if self.changed {
+                // The look that finds the processes gone says it again.
+                let message = "Pod was active on the node longer than the specified deadline".to_string();
+                self.tell("DeadlineExceeded", false, message, None, because);
+            }
         }
         if self.running.is_running() {
             self.take_status();
@@ -345,6 +360,7 @@ impl Look<'_> {
         for _ in 0..MAX_ROUNDS {
             self.changed = false;
             self.failed = false;
+            self.restart_wait = None;
             let mut tried = Vec::new();
             match pulled.take() {
                 Some(pulling) => {
@@ -367,9 +383,15 @@ impl Look<'_> {
         }
         self.worker.retry_at = None;
         if self.failed && self.worker.pulling.is_none() {
-            let jitter = i64::from(self.stream.below(RETRY_JITTER_SECONDS));
-            self.worker.retry_at = Some(Timestamp(self.now().0 + RETRY_SECONDS + jitter));
+            let wait = RETRY_SECONDS.min(self.restart_wait.unwrap_or(RETRY_SECONDS)).max(1);
+            self.worker.retry_at = Some(self.jittered(wait));
         }
+    }
+
+    /// That many seconds from now, or up to half as many more.
+    fn jittered(&mut self, seconds: i64) -> Timestamp {
+        let most = u32::try_from(seconds / 2 + 1).unwrap_or(1);
+        Timestamp(self.now().0 + seconds + i64::from(self.stream.below(most)))
     }
 
     /// Makes the next moves. Returns whether something has to be waited for.
@@ -627,6 +649,8 @@ impl Look<'_> {
                 );
                 self.tell("BackOff", true, message, Some((container, init)), because);
                 self.failed = true;
+                let left = back_off.seconds - now.seconds_since(ended.at);
+                self.restart_wait = Some(self.restart_wait.map_or(left, |wait| wait.min(left)));
                 self.worker.keeper(&container.name).waiting = Some(("CrashLoopBackOff".to_string(), waiting));
                 true
             }
@@ -659,14 +683,15 @@ impl Look<'_> {
         let key = if is_present { "because.kubelet.pull-always" } else { "because.kubelet.pull-absent" };
         let because = Because::new(key).with("image", &image).with("node", self.node);
         self.tell("Pulling", false, format!("Pulling image \"{image}\""), subject, because);
-        let ticks = if is_present { 1 } else { registry::pull(&image, self.recorded()).ticks };
+        let pull = registry::pull(&image, self.recorded());
+        let ticks = if is_present { pull.ticks.min(1) } else { pull.ticks };
         let event = RuntimeEvent::PullBegan { image: image.clone() };
         self.outcome.notes.push(What::Ran {
             pod: self.key.clone(),
             container: container.name.clone(),
             event,
         });
-        self.worker.pulling = Some(Pulling {
+        let pulling = Pulling {
             container: container.name.clone(),
             image,
             began_at: now,
@@ -674,20 +699,25 @@ impl Look<'_> {
             tried: tried.clone(),
             failed: self.failed,
             changed: self.changed,
-        });
-        Started::Busy
+        };
+        if ticks > 0 {
+            self.worker.pulling = Some(pulling);
+            return Started::Busy;
+        }
+        tried.push(container.name.clone());
+        self.finish_pull(&pulling)
     }
 
     /// The pull has ended: the container starts, or waits with an error.
-    fn finish_pull(&mut self, pulling: &Pulling) {
+    fn finish_pull(&mut self, pulling: &Pulling) -> Started {
         let pod = Arc::clone(&self.pod);
         let Some((container, init)) = all_containers(&pod).find(|(c, _)| c.name == pulling.container) else {
-            return;
+            return Started::No;
         };
         let subject = Some((container, init));
         let image = &pulling.image;
         if image.is_empty() {
-            return;
+            return Started::Yes;
         }
         let ran = |event| What::Ran { pod: self.key.clone(), container: container.name.clone(), event };
         match registry::pull(image, self.recorded()).result {
@@ -704,7 +734,7 @@ impl Look<'_> {
                 self.memory.runtime.images.insert(image.clone());
                 self.worker.image_back_offs.remove(image);
                 let mut tried = pulling.tried.clone();
-                self.create_and_run(container, init, &mut tried);
+                self.create_and_run(container, init, &mut tried)
             }
             Err(error) => {
                 let event = RuntimeEvent::PullFailed { image: image.clone(), error: error.clone() };
@@ -719,6 +749,7 @@ impl Look<'_> {
                 self.worker.image_back_offs.insert(image.clone(), next);
                 self.failed = true;
                 self.worker.keeper(&container.name).waiting = Some(("ErrImagePull".to_string(), error));
+                Started::No
             }
         }
     }
@@ -894,10 +925,44 @@ impl Look<'_> {
                 if is_held || !keeper.probe(kind).as_ref().is_some_and(is_due) {
                     continue;
                 }
-                changed |= self.run_probe(kind, probe, container, init, &run);
+                let result = self.run_probe(kind, probe, container, init, &run);
+                changed |= result;
+                // A status that says "not ready" makes the kubelet ask once more, and count the periods from then on.
+                let is_ready =
+                    self.worker.keeper(&container.name).readiness.as_ref().is_none_or(|s| s.success);
+                if kind == ProbeKind::Readiness && !is_ready && (result || run.process.started_at == now) {
+                    self.ask_anew(container);
+                    changed |= self.run_probe(kind, probe, container, init, &run);
+                }
             }
         }
         changed
+    }
+
+    /// Makes the readiness probe due, and counts its periods from now on.
+    fn ask_anew(&mut self, container: &Container) {
+        let now = self.now();
+        if let Some(readiness) = &mut self.worker.keeper(&container.name).readiness {
+            readiness.restart_periods(now);
+            readiness.next_at = Some(now);
+        }
+    }
+
+    /// From time to time a Pod is looked at although nothing happened: readiness probes that fail are run then, too.
+    fn resync(&mut self) {
+        let now = self.now();
+        if self.worker.resync_at.is_some_and(|at| at <= now) {
+            self.worker.resync_at = None;
+            let pod = Arc::clone(&self.pod);
+            for (container, _) in all_containers(&pod) {
+                let keeper = self.worker.keeper(&container.name);
+                let is_due =
+                    |state: &ProbeState| !state.success && state.is_settled() && state.next_at.is_some();
+                if keeper.readiness.as_ref().is_some_and(is_due) {
+                    self.ask_anew(container);
+                }
+            }
+        }
     }
 
     fn run_probe(
@@ -1115,6 +1180,17 @@ impl Look<'_> {
             }
         }
         let next = due.into_iter().min();
+        if unchanged.is_none() {
+            self.worker.resync_at = None;
+        } else {
+            let wait = if self.recorded() { RECORDED_RESYNC_SECONDS } else { RESYNC_SECONDS };
+            let at = match self.worker.resync_at {
+                Some(at) => at,
+                None => self.jittered(wait),
+            };
+            self.worker.resync_at = Some(at);
+            unchanged = unchanged.map(|unchanged| unchanged.min(at));
+        }
         if let Some(at) = next {
             self.outcome.look_again(WorkKey::Object(self.key.clone()), ticks(at));
         }

@@ -26,6 +26,8 @@ pub struct Worker {
     pub crash_back_offs: BTreeMap<String, BackOff>,
     /// When the Pod is looked at again after an error.
     pub retry_at: Option<Timestamp>,
+    /// When the Pod is looked at again although nothing happened, as long as a readiness probe fails.
+    pub resync_at: Option<Timestamp>,
     /// The wait for a volume that cannot be mounted.
     pub mount: Option<Mount>,
     /// Since when it is being stopped, and how long it may take.

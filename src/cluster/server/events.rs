@@ -2,7 +2,7 @@
 //!
 //! Models: `client-go/tools/record/events_cache.go` (v1.36): de-duplication by involved object, reason and message;
 //! after ten different messages for one reason within ten minutes, one event for all further ones; at most 25 events of
-//! one source about one object, and one more every five minutes. The scheduler's events, which take another way, are
+//! one source and reason about one object, and one more every five minutes. The scheduler's events, which take another way, are
 //! only de-duplicated.
 //! Leaves out: expiry after an hour; the correlator's own memory (what is stored stands in for it).
 
@@ -23,7 +23,7 @@ const MAX_SIMILAR: usize = 10;
 /// How long messages count as similar.
 const SIMILAR_SECONDS: i64 = 600;
 const COMBINED: &str = "(combined from similar events): ";
-/// So many events of one source about one object are let through at once …
+/// So many events of one source and reason about one object are let through at once …
 const BURST: i64 = 25;
 /// … and one more after each of these.
 const REFILL_SECONDS: i64 = 300;
@@ -86,7 +86,7 @@ fn told_before<'a>(
 fn is_spam(transaction: &Transaction<'_>, namespace: &str, record: &EventRecord) -> bool {
     let mut told = 0;
     let mut first = transaction.now;
-    for event in told_before(transaction, namespace, record) {
+    for event in told_before(transaction, namespace, record).filter(|event| event.reason == record.reason) {
         told += i64::from(event.count);
         first = first.min(event.first_timestamp.unwrap_or(first));
     }
