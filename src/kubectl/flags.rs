@@ -1,6 +1,7 @@
 //! The flags that several commands share.
 //!
 //! Models: `k8s.io/cli-runtime/pkg/genericclioptions`, `k8s.io/kubectl/pkg/cmd/util` (v1.36).
+//! Leaves out: flags that only shape the connection to a server are accepted and do nothing.
 
 use super::parse::{Flag, Takes};
 

@@ -4,6 +4,7 @@
 //! everything is an argument.
 //!
 //! Models: `spf13/pflag/flag.go`, `spf13/cobra/command.go` (as used by kubectl v1.36).
+//! Leaves out: deprecated flags, plugins, and the completion that the parser itself offers.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,7 @@
 //! "Did you mean this?"
 //!
 //! Models: `spf13/cobra/command.go` (`SuggestionsFor`).
+//! Leaves out: nothing.
 
 /// The names that `typed` may stand for, in the order of `names`: at most two edits away, or beginning with it, or
 /// declared to be meant by it.

@@ -1,6 +1,7 @@
 //! `kubectl api-resources`: the kinds that the cluster has.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/apiresources/apiresources.go` (v1.36).
+//! Leaves out: kinds that the cluster does not have.
 
 use super::{Call, Pending};
 use crate::api::kind::Kind;

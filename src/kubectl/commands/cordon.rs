@@ -1,6 +1,7 @@
 //! `kubectl cordon` and `uncordon`: keeps new Pods off a node, and lets them on again.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/drain/drain.go` (`RunCordonOrUncordon`, v1.36).
+//! Leaves out: nothing.
 
 use serde_json::json;
 

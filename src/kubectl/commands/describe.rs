@@ -1,6 +1,7 @@
 //! `kubectl describe`: an object in full, for a person.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/describe/describe.go` (v1.36).
+//! Leaves out: `--chunk-size`, which changes nothing that is seen.
 
 use super::{Call, Pending};
 use crate::api::kind::Kind;

@@ -1,6 +1,7 @@
 //! `kubectl scale`: another number of Pods.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/scale/scale.go` (v1.36).
+//! Leaves out: StatefulSets, waiting with `--timeout`.
 
 use serde_json::{Value, json};
 

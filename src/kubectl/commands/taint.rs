@@ -1,6 +1,7 @@
 //! `kubectl taint`: marks on nodes that keep Pods away.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/taint/taint.go` (v1.36).
+//! Leaves out: nothing.
 
 use serde_json::json;
 

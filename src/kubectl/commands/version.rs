@@ -1,6 +1,7 @@
 //! `kubectl version`.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/version/version.go` (v1.36).
+//! Leaves out: the skew warning between client and server.
 
 use serde_json::json;
 

@@ -1,6 +1,7 @@
 //! `kubectl wait`: until objects are as wanted.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/wait/wait.go` (v1.36).
+//! Leaves out: `--local`.
 
 use serde_json::Value;
 

@@ -3,6 +3,7 @@
 //! Every describer writes lines whose cells are separated by tabs; they are aligned together at the end.
 //!
 //! Models: `k8s.io/kubectl/pkg/describe/describe.go` (v1.36).
+//! Leaves out: describers of kinds that nothing acts on yet; those show their fields as they are.
 
 mod cluster;
 mod container;

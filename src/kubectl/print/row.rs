@@ -1,6 +1,7 @@
 //! The columns of each kind, and an object's cells in them.
 //!
 //! Models: `kubernetes/pkg/printers/internalversion/printers.go` (v1.36).
+//! Leaves out: custom resources, whose columns their definitions name.
 
 mod cluster;
 mod event;

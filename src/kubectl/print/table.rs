@@ -1,6 +1,7 @@
 //! Tables of `kubectl get`.
 //!
 //! Models: `k8s.io/cli-runtime/pkg/printers/tableprinter.go` (v1.36).
+//! Leaves out: colours.
 
 use super::row::{self, Column};
 use super::tabs;

@@ -1,6 +1,7 @@
 //! `kubectl create deployment`.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/create/create_deployment.go` (v1.36).
+//! Leaves out: nothing.
 
 use serde_json::{Value, json};
 

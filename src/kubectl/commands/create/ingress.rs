@@ -1,6 +1,7 @@
 //! `kubectl create ingress`.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/create/create_ingress.go` (v1.36).
+//! Leaves out: nothing.
 
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,7 @@
 //! `kubectl create namespace`.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/create/create_namespace.go` (v1.36).
+//! Leaves out: nothing.
 
 use serde_json::json;
 

@@ -1,6 +1,7 @@
 //! `kubectl create service`: clusterip, nodeport, loadbalancer, externalname.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/create/create_service.go` (v1.36).
+//! Leaves out: nothing.
 
 use serde_json::{Value, json};
 

@@ -1,6 +1,7 @@
 //! `kubectl rollout history`: the revisions that can be rolled back to.
 //!
 //! Models: `k8s.io/kubectl/pkg/polymorphichelpers/history.go` (v1.36).
+//! Leaves out: DaemonSets and StatefulSets, `-o`.
 
 use crate::api::object::Object;
 use crate::kubectl::commands::{Call, Pending};

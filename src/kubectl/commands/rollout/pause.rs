@@ -1,6 +1,7 @@
 //! `kubectl rollout pause` and `resume`: holds a rollout and lets it go on.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/rollout/rollout_pause.go`, `rollout_resume.go` (v1.36).
+//! Leaves out: nothing.
 
 use serde_json::json;
 

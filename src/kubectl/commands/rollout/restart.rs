@@ -1,6 +1,7 @@
 //! `kubectl rollout restart`: the same Pods anew.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/rollout/rollout_restart.go` (v1.36).
+//! Leaves out: DaemonSets and StatefulSets.
 
 use serde_json::json;
 

@@ -1,6 +1,7 @@
 //! `kubectl rollout status`: waits for a rollout and says how far it is.
 //!
 //! Models: `k8s.io/kubectl/pkg/polymorphichelpers/rollout_status.go`, `pkg/cmd/rollout/rollout_status.go` (v1.36).
+//! Leaves out: DaemonSets and StatefulSets.
 
 use crate::api::kinds::apps::Deployment;
 use crate::api::meta::{ObjectKey, Revision, Uid};

@@ -1,6 +1,7 @@
 //! `kubectl rollout undo`: back to an earlier revision.
 //!
 //! Models: `k8s.io/kubectl/pkg/polymorphichelpers/rollback.go` (v1.36).
+//! Leaves out: DaemonSets and StatefulSets.
 
 use serde_json::{Map, Value, json};
 

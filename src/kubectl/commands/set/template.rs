@@ -1,4 +1,7 @@
 //! The Pod spec inside an object, for the commands that change one feature of it.
+//!
+//! Models: `k8s.io/kubectl/pkg/polymorphichelpers/updatepodspec.go` (v1.36).
+//! Leaves out: ReplicationControllers and PodTemplates.
 
 use serde_json::{Value, json};
 
