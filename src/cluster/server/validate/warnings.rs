@@ -1,10 +1,11 @@
 //! What the server warns of although it accepts it.
 //!
 //! Models: `pkg/api/pod/warnings.go`, `pkg/api/service/warnings.go`, `pkg/api/persistentvolume/util.go` (v1.36).
-//! Leaves out: deprecated node labels and annotations.
+//! Leaves out: deprecated node labels and annotations; whether a certificate fits its key.
 
 use std::collections::BTreeMap;
 
+use base64::Engine as _;
 use serde_json::Value;
 
 use super::node::Node;
@@ -31,6 +32,13 @@ pub fn warnings(kind: &'static Type, object: &Value) -> Vec<String> {
             found.push(
                 "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".to_string(),
             );
+        }
+        "core.v1.Secret" if object.at("type").text() == "kubernetes.io/tls" => {
+            let bytes =
+                base64::engine::general_purpose::STANDARD.decode(object.at("data").at("tls.crt").text());
+            if !String::from_utf8_lossy(&bytes.unwrap_or_default()).contains("-----BEGIN ") {
+                found.push("tls: failed to find any PEM data in certificate input".to_string());
+            }
         }
         "core.v1.Service" => {
             if !spec.at("externalIPs").is_empty() {
