@@ -1,9 +1,7 @@
 //! `kubectl help`, `-h`, and kubectl alone.
 //!
-//! Models: `k8s.io/kubectl/pkg/util/templates` (v1.36), for the list of commands.
-//! Leaves out: the examples and the long descriptions of commands.
-//!
 //! Models: `k8s.io/kubectl/pkg/cmd/cmd.go` and `pkg/util/templates/templater.go` (v1.36).
+//! Leaves out: the examples and the long descriptions of commands.
 
 use super::{ALL, Call, Command, Pending, Run};
 use crate::kubectl::failure::Failure;

@@ -60,6 +60,9 @@ fn scale(call: &mut Call, object: &Object, replicas: i64, dry_run: DryRun) -> Re
     let current = match object {
         Object::Deployment(deployment) => deployment.spec.replicas,
         Object::ReplicaSet(set) => set.spec.replicas,
+        Object::StatefulSet(_) => {
+            return Err(Failure::error("scaling a StatefulSet is not in this release of Kubestep"));
+        }
         _ => {
             return Err(Failure::exactly(
                 "Error from server (NotFound): the server could not find the requested resource",

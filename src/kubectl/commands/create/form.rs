@@ -1,6 +1,7 @@
 //! What the imperative forms of `kubectl create` share.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/create/create.go` (v1.36).
+//! Leaves out: nothing.
 
 use serde_json::Value;
 

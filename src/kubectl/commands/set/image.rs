@@ -5,9 +5,8 @@
 
 use serde_json::{Value, json};
 
-use crate::api::kinds::pod::PodSpec;
+use super::template;
 use crate::api::object::Object;
-use crate::cluster::server::request::{Request, Verb};
 use crate::kubectl::commands::{Call, DryRun, Pending, create};
 use crate::kubectl::failure::Failure;
 use crate::kubectl::flags;
@@ -74,29 +73,16 @@ fn set(
     images: &[(&str, &str)],
     dry_run: DryRun,
 ) -> Result<Option<Value>, Failure> {
-    let (spec, in_template): (&PodSpec, bool) = match object {
-        Object::Pod(pod) => (&pod.spec, false),
-        Object::Deployment(deployment) => (&deployment.spec.template.spec, true),
-        Object::ReplicaSet(set) => (&set.spec.template.spec, true),
-        _ => {
-            let kind = object.kind();
-            return Err(Failure::error(format!(
-                "{}/{} the object is not a pod or does not have a pod template: *{}.{}",
-                kind.plural(),
-                object.meta().name,
-                kind.version(),
-                kind.name()
-            )));
-        }
-    };
+    let spec = template::spec_of(object)?;
     let mut lists = [("initContainers", Vec::new()), ("containers", Vec::new())];
     for (name, image) in images {
         let mut found = *name == "*";
-        for (list, containers) in [(0, &spec.init_containers), (1, &spec.containers)] {
-            for container in containers.iter().filter(|container| *name == "*" || container.name == *name) {
+        for (list, changed) in &mut lists {
+            let containers = spec[*list].as_array().into_iter().flatten();
+            for container in containers.filter(|container| *name == "*" || container["name"] == *name) {
                 found = true;
-                if container.image != *image {
-                    lists[list].1.push(json!({"name": container.name, "image": image}));
+                if container["image"] != *image {
+                    changed.push(json!({"name": container["name"], "image": image}));
                 }
             }
         }
@@ -112,18 +98,6 @@ fn set(
     if changed.is_empty() {
         return Ok(None);
     }
-    if dry_run == DryRun::Client {
-        return Ok(Some(object.to_value()));
-    }
-    let spec = Value::Object(changed);
-    let body =
-        if in_template { json!({"spec": {"template": {"spec": spec}}}) } else { json!({"spec": spec}) };
-    let meta = object.meta();
-    let mut request = Request::new(Verb::StrategicPatch, object.kind(), &meta.namespace, &meta.name, body);
-    request.options.dry_run = dry_run == DryRun::Server;
-    let response = call.host.ask(request).map_err(|status| {
-        Failure::error(format!("failed to patch image update to pod template: {}", status.message))
-    })?;
-    call.pass_on(&response.warnings);
-    Ok(Some(response.object))
+    let body = Value::Object(changed);
+    template::patch(call, object, body, "image update to pod template:", dry_run).map(Some)
 }
