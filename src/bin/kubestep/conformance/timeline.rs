@@ -67,7 +67,8 @@ pub fn play(case: &Case) -> Result<(), String> {
     } else {
         compare_states(list(value, "states"), &seen, watched, false)?;
     }
-    compare_events(&stage, &key, list(value, "events"), begun, watched)
+    let slack = Slack::of(list(value, "states"), watched);
+    compare_events(&stage, &key, list(value, "events"), begun, slack)
 }
 
 fn text_of<'v>(value: &'v Value, key: &str) -> &'v str {
@@ -212,9 +213,30 @@ fn container_of(status: &Value) -> Value {
     Value::Object(map)
 }
 
-/// How far times may lie apart at that second.
-fn slack(t: f64) -> f64 {
-    8.0 + 0.25 * t
+/// How far times may lie apart.
+#[derive(Clone, Copy, Debug)]
+struct Slack {
+    /// Whether random waits add up: the pod worker looks again 10 to 15 seconds after each failure.
+    waits_at_random: bool,
+    watched: f64,
+}
+
+impl Slack {
+    fn of(expected: &[Value], watched: f64) -> Self {
+        let failures = ["BackOff", "ErrImagePull", "Error", "Completed"];
+        let waits_at_random = expected.iter().any(|state| failures.iter().any(|f| text_of(state, "status").contains(f)));
+        Self { waits_at_random, watched }
+    }
+
+    /// At that second. The first Pod starts a few ticks later here than there, each component taking one.
+    fn at(self, t: f64) -> f64 {
+        if self.waits_at_random { 8.0 + 0.25 * t } else { 8.0 }
+    }
+
+    /// Whether what began at that second may be missing at the end.
+    fn is_late(self, t: f64) -> bool {
+        t + 7.0 > self.watched || (self.waits_at_random && t + self.at(t) > self.watched)
+    }
 }
 
 /// What a recorded state says, without when.
@@ -237,7 +259,8 @@ fn compare_states(expected: &[Value], seen: &[Seen], watched: f64, strict: bool)
         if index + 1 < expected.len() { at(index + 1) - at(index) } else { watched - at(index) }
     };
     // What began in the last seconds, or later than the random waits allow to tell, may be missing.
-    let is_late = |t: f64| t + 7.0 > watched || t + slack(t) > watched;
+    let slack = Slack::of(expected, watched);
+    let is_late = |t: f64| slack.is_late(t);
     let optional = |index: usize| {
         expected[index].get("brief") == Some(&json!(true))
             || lasts(index) < BRIEF_SECONDS
@@ -249,7 +272,7 @@ fn compare_states(expected: &[Value], seen: &[Seen], watched: f64, strict: bool)
         let mut next: Vec<(usize, Bindings)> = Vec::new();
         for (from, bindings) in &ways {
             for (index, state) in expected.iter().enumerate().skip(*from) {
-                if (at(index) - one.t).abs() <= slack(at(index)) {
+                if (at(index) - one.t).abs() <= slack.at(at(index)) {
                     for way in tree::matches(&content(state), &one.state, &[], bindings) {
                         if !next.iter().any(|(known, _)| *known == index + 1) {
                             next.push((index + 1, way));
@@ -336,10 +359,9 @@ fn compare_events(
     key: &ObjectKey,
     expected: &[Value],
     begun: u64,
-    watched: f64,
+    slack: Slack,
 ) -> Result<(), String> {
-    let start =
-        kubestep::api::time::Timestamp(stage.cluster.now().0 - (stage.cluster.tick() - begun).cast_signed());
+    let start = kubestep::api::time::Timestamp(stage.cluster.now().0 - (stage.cluster.tick() - begun).cast_signed());
     let names_objects = expected.iter().any(|event| event.get("object").is_some());
     let mut told: Vec<(u64, Told)> = stage
         .cluster
@@ -385,7 +407,7 @@ fn compare_events(
             is_object.then_some((index, way))
         });
         let Some((index, way)) = found else {
-            if first + slack(first) > watched {
+            if slack.is_late(first) {
                 continue;
             }
             let got: Vec<String> =
@@ -408,7 +430,7 @@ fn compare_events(
         order.push((first, index));
     }
     let extra: Vec<&Told> =
-        left.iter().flatten().filter(|told| told.first + slack(told.first) <= watched).collect();
+        left.iter().flatten().filter(|told| !slack.is_late(told.first)).collect();
     if let Some(told) = extra.first()
         && !names_objects
     {
