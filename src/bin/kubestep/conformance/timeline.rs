@@ -224,7 +224,8 @@ struct Slack {
 impl Slack {
     fn of(expected: &[Value], watched: f64) -> Self {
         let failures = ["BackOff", "ErrImagePull", "Error", "Completed"];
-        let waits_at_random = expected.iter().any(|state| failures.iter().any(|f| text_of(state, "status").contains(f)));
+        let waits_at_random =
+            expected.iter().any(|state| failures.iter().any(|f| text_of(state, "status").contains(f)));
         Self { waits_at_random, watched }
     }
 
@@ -361,7 +362,8 @@ fn compare_events(
     begun: u64,
     slack: Slack,
 ) -> Result<(), String> {
-    let start = kubestep::api::time::Timestamp(stage.cluster.now().0 - (stage.cluster.tick() - begun).cast_signed());
+    let start =
+        kubestep::api::time::Timestamp(stage.cluster.now().0 - (stage.cluster.tick() - begun).cast_signed());
     let names_objects = expected.iter().any(|event| event.get("object").is_some());
     let mut told: Vec<(u64, Told)> = stage
         .cluster
@@ -429,8 +431,7 @@ fn compare_events(
         }
         order.push((first, index));
     }
-    let extra: Vec<&Told> =
-        left.iter().flatten().filter(|told| !slack.is_late(told.first)).collect();
+    let extra: Vec<&Told> = left.iter().flatten().filter(|told| !slack.is_late(told.first)).collect();
     if let Some(told) = extra.first()
         && !names_objects
     {
