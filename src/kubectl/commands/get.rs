@@ -42,10 +42,6 @@ pub const FLAGS: &[&[Flag]] = &[
     ],
 ];
 
-/// What the server says to whoever asks for Endpoints.
-const ENDPOINTS_WARNING: &str =
-    "Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
-
 /// Shows objects, or starts to watch them.
 pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let format = Format::of(&call.flags, true)?;
@@ -96,11 +92,6 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         failures.extend(missing.into_iter().filter(|failure| !failure.text.contains("(NotFound)")));
     } else {
         failures.extend(missing);
-    }
-    let is_deprecated =
-        |wish: &Wanted| matches!(wish, Wanted::Named(Kind::Endpoints, _) | Wanted::Kind(Kind::Endpoints));
-    if wanted.iter().any(is_deprecated) {
-        call.warn(ENDPOINTS_WARNING);
     }
     if let Some(path) = call.flags.text("sort-by").map(str::to_string) {
         sort(&mut found, &path, format.is_table())?;

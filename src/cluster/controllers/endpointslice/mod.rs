@@ -149,7 +149,12 @@ fn plan<'a>(
             .with("not_ready", endpoints.len() - ready)
     };
     for (ports, endpoints) in placement.create.into_iter().filter(|_| may_create) {
-        let because = listed("because.endpointslice.create", &endpoints);
+        let key = if endpoints.is_empty() {
+            "because.endpointslice.create_empty"
+        } else {
+            "because.endpointslice.create"
+        };
+        let because = listed(key, &endpoints);
         let mut slice = EndpointSlice::default();
         slice.meta.generate_name = format!("{}-", service.meta.name);
         slice.meta.namespace = service.meta.namespace.clone();
@@ -261,7 +266,7 @@ fn difference(slice: &EndpointSlice, endpoints: &[Endpoint], because: Because) -
         endpoints.iter().map(|endpoint| (name(endpoint), endpoint.clone())).collect()
     };
     let (old, new) = (by_name(&slice.endpoints), by_name(endpoints));
-    let names = |list: Vec<&String>| {
+    let names = |list: &[&String]| {
         let shown: Vec<&str> = list.iter().take(3).map(|name| name.as_str()).collect();
         let more = if list.len() > 3 { " …" } else { "" };
         if shown.is_empty() {
@@ -270,12 +275,22 @@ fn difference(slice: &EndpointSlice, endpoints: &[Endpoint], because: Because) -
             format!("{} ({}{more})", list.len(), shown.join(", "))
         }
     };
-    let changed = new.iter().filter(|(name, endpoint)| old.get(*name).is_some_and(|old| old != *endpoint));
-    because
+    let added: Vec<&String> = new.keys().filter(|name| !old.contains_key(*name)).collect();
+    let removed: Vec<&String> = old.keys().filter(|name| !new.contains_key(*name)).collect();
+    let is_changed =
+        |(name, endpoint): &(&String, &Endpoint)| old.get(*name).is_some_and(|old| old != *endpoint);
+    let changed: Vec<&String> = new.iter().filter(is_changed).map(|(name, _)| name).collect();
+    let key = match (added.is_empty(), removed.is_empty(), changed.is_empty()) {
+        (false, true, true) => "because.endpointslice.update_added",
+        (true, false, true) => "because.endpointslice.update_removed",
+        (true, true, false) => "because.endpointslice.update_changed",
+        _ => "because.endpointslice.update",
+    };
+    Because { key, ..because }
         .with("slice", &slice.meta.name)
-        .with("added", names(new.keys().filter(|name| !old.contains_key(*name)).collect()))
-        .with("removed", names(old.keys().filter(|name| !new.contains_key(*name)).collect()))
-        .with("changed", names(changed.map(|(name, _)| name).collect()))
+        .with("added", names(&added))
+        .with("removed", names(&removed))
+        .with("changed", names(&changed))
 }
 
 #[cfg(test)]

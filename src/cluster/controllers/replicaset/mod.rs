@@ -85,7 +85,11 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
     let status = status_of(set, &seen, None, view.now);
     let (replicas, ready) = (status.replicas, status.ready_replicas);
     if status != set.status {
-        let because = Because::new("because.replicaset.status")
+        let observed = status.observed_generation;
+        let is_only_seen = ReplicaSetStatus { observed_generation: observed, ..set.status.clone() } == status;
+        let key = if is_only_seen { "because.replicaset.status_seen" } else { "because.replicaset.status" };
+        let because = Because::new(key)
+            .with("generation", observed)
             .with("replicas", replicas)
             .with("ready", ready)
             .with("available", status.available_replicas);
