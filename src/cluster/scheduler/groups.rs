@@ -40,6 +40,11 @@ impl Groups {
         self.groups.get(&number).map(|(group, _)| group.as_ref())
     }
 
+    /// Whether any placed Pod says something about other Pods.
+    pub fn have_affinity(&self) -> bool {
+        self.groups.values().any(|(group, _)| !group.affinity.is_empty())
+    }
+
     /// Counts one more Pod in its group. Returns the group's number.
     pub fn join(&mut self, pod: &Pod) -> u32 {
         let identity = identity(pod);

@@ -411,3 +411,69 @@ fn why_chosen(attempt: &Attempt) -> Because {
         .with("own", own)
         .with("other", other)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::cluster::machine::Cluster;
+    use crate::cluster::server::request::{Request, Verb};
+    use crate::cluster::settings::{NodeSetup, Settings};
+
+    fn cluster() -> Cluster {
+        let nodes = vec![NodeSetup::new("node-1")];
+        Cluster::boot(Settings { kubelets: false, ..Settings::bare(1, nodes) })
+    }
+
+    fn create(cluster: &mut Cluster, name: &str, spec: Value) {
+        let body = json!({"metadata": {"name": name}, "spec": spec});
+        let request = Request::new(Verb::Create, Kind::Pod, "default", name, body);
+        cluster.ask(&request, &mut Vec::new()).unwrap();
+    }
+
+    fn asking(cpu: &str) -> Value {
+        json!({"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}]})
+    }
+
+    fn ticks(cluster: &mut Cluster, count: u32) {
+        (0..count).for_each(|_| cluster.finish_tick(&mut Vec::new()));
+    }
+
+    fn node_of(cluster: &Cluster, name: &str) -> String {
+        cluster.store.get::<Pod>("default", name).unwrap().node_name.to_string()
+    }
+
+    #[test]
+    fn a_pod_without_room_waits_quietly_and_is_placed_when_room_is_made() {
+        let mut cluster = cluster();
+        create(&mut cluster, "a", asking("1500m"));
+        create(&mut cluster, "b", asking("1"));
+        ticks(&mut cluster, 3);
+        assert_eq!((node_of(&cluster, "a"), node_of(&cluster, "b")), ("node-1".to_string(), String::new()));
+        let waiting =
+            cluster.store.get::<Pod>("default", "b").unwrap().condition("PodScheduled").unwrap().clone();
+        assert_eq!((waiting.status.as_str(), waiting.reason.as_str()), ("False", "Unschedulable"));
+        assert!(cluster.is_quiet());
+        let mut delete = Request::new(Verb::Delete, Kind::Pod, "default", "a", Value::Null);
+        delete.options.grace_seconds = Some(0);
+        cluster.ask(&delete, &mut Vec::new()).unwrap();
+        ticks(&mut cluster, 2);
+        assert_eq!(node_of(&cluster, "b"), "node-1");
+    }
+
+    #[test]
+    fn a_pod_with_closed_gates_is_not_tried() {
+        let mut cluster = cluster();
+        let mut spec = asking("100m");
+        spec["schedulingGates"] = json!([{"name": "example.com/wait"}]);
+        create(&mut cluster, "a", spec);
+        ticks(&mut cluster, 3);
+        let pod = cluster.store.get::<Pod>("default", "a").unwrap();
+        assert_eq!(
+            (&*pod.node_name, pod.condition("PodScheduled").unwrap().reason.as_str()),
+            ("", "SchedulingGated")
+        );
+        assert!(cluster.is_quiet());
+    }
+}

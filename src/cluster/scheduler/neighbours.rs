@@ -37,6 +37,9 @@ pub struct Neighbours {
 pub fn count(pod: &Pod, store: &Store, snapshot: &Snapshot) -> Neighbours {
     let affinity = Affinity::of(pod);
     let mut found = Neighbours::default();
+    if affinity.is_empty() && !snapshot.groups().have_affinity() {
+        return found;
+    }
     let (namespace, labels) = (&pod.meta.namespace, &pod.meta.labels);
     found.means_itself = affinity.required.iter().all(|term| term.means(store, namespace, labels));
     // What each group means to the Pod, and the Pod to it: asked once, however many nodes have the group.

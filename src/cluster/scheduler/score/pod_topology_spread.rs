@@ -41,7 +41,8 @@ pub fn score(candidate: &Candidate, feasible: &Feasible<'_>) -> Option<Vec<i64>>
     };
     let weights: Vec<f64> = constraints.iter().zip(&counts).map(weight).collect();
     let mut known: Vec<Known> = constraints.iter().map(|_| Known::default()).collect();
-    for info in feasible.snapshot.nodes() {
+    let has_places = counts.iter().any(|places| !places.is_empty());
+    for info in feasible.snapshot.nodes().filter(|_| has_places) {
         let Some(node) = info.node.as_deref().filter(|node| !is_ignored(node)) else { continue };
         for (index, constraint) in constraints.iter().enumerate() {
             let Some(place) = node.meta.labels.get(&constraint.topology_key) else { continue };
