@@ -3,6 +3,7 @@
 //! Nothing here touches a browser. A click becomes a [`message::Message`], `update` turns it and the state into a new
 //! state and [`effect::Effect`]s, and `view_model` projects the state for each pane.
 
+pub mod assist;
 pub mod checking;
 pub mod difference;
 pub mod effect;

@@ -6,6 +6,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Element, HtmlTextAreaElement};
 use yew::prelude::*;
 
+use crate::app::assist::{explanation_at, offers_at};
 use crate::app::message::Message;
 use crate::app::view_model::editor::Problem;
 use crate::ui::desk::{Desk, use_desk};
@@ -33,12 +34,45 @@ struct Mounted {
     editor: EditorHandle,
     _on_change: Closure<dyn Fn(String)>,
     _on_apply: Closure<dyn Fn()>,
+    _on_complete: Closure<dyn Fn(JsValue) -> JsValue>,
+    _on_hover: Closure<dyn Fn(JsValue) -> JsValue>,
 }
 
 impl Drop for Mounted {
     fn drop(&mut self) {
         self.editor.destroy();
     }
+}
+
+/// The text, line and column of a place in the editor.
+fn place_of(place: &JsValue) -> Option<(String, usize, usize)> {
+    let field = |name: &str| js_sys::Reflect::get(place, &JsValue::from_str(name)).ok();
+    let number = |name: &str| field(name)?.as_f64().map(|number| number as usize);
+    Some((field("text")?.as_string()?, number("line")?, number("column")?))
+}
+
+/// A JavaScript object of texts.
+fn object_of(fields: &[(&str, &str)]) -> JsValue {
+    let object = js_sys::Object::new();
+    for (name, value) in fields {
+        // Setting a field of a fresh plain object cannot fail.
+        js_sys::Reflect::set(&object, &JsValue::from_str(name), &JsValue::from_str(value)).ok();
+    }
+    object.into()
+}
+
+fn offers(place: &JsValue) -> JsValue {
+    let Some((text, line, column)) = place_of(place) else { return JsValue::NULL };
+    let offers = offers_at(&text, line, column);
+    let list = offers
+        .iter()
+        .map(|offer| object_of(&[("label", &offer.label), ("detail", &offer.detail), ("insert", &offer.insert)]));
+    list.collect::<js_sys::Array>().into()
+}
+
+fn explanation(place: &JsValue) -> JsValue {
+    let found = place_of(place).and_then(|(text, line, _)| explanation_at(&text, line));
+    found.map_or(JsValue::NULL, |found| object_of(&[("title", &found.title), ("text", &found.text)]))
 }
 
 /// The text.
@@ -81,8 +115,17 @@ pub fn Manifest(props: &ManifestProps) -> Html {
                     ..Default::default()
                 };
                 if let Ok(editor) = module.mount(&element, &options.to_js(&on_change, &on_apply)) {
-                    *mounted.borrow_mut() =
-                        Some(Mounted { editor, _on_change: on_change, _on_apply: on_apply });
+                    let on_complete = Closure::<dyn Fn(JsValue) -> JsValue>::new(|place| offers(&place));
+                    let on_hover = Closure::<dyn Fn(JsValue) -> JsValue>::new(|place| explanation(&place));
+                    editor.set_completions(Some(on_complete.as_ref().unchecked_ref()));
+                    editor.set_hover(Some(on_hover.as_ref().unchecked_ref()));
+                    *mounted.borrow_mut() = Some(Mounted {
+                        editor,
+                        _on_change: on_change,
+                        _on_apply: on_apply,
+                        _on_complete: on_complete,
+                        _on_hover: on_hover,
+                    });
                 }
             }
             move || {
