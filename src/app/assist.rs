@@ -142,7 +142,8 @@ fn path_to(lines: &Lines) -> Vec<String> {
 /// The record whose field a line is.
 fn record_of(lines: &Lines) -> Option<&'static Type> {
     let value = |name: &str| {
-        let line = lines.all.iter().find(|line| line.starts_with(name) && line[name.len()..].starts_with(':'))?;
+        let line =
+            lines.all.iter().find(|line| line.starts_with(name) && line[name.len()..].starts_with(':'))?;
         Some(line[name.len() + 1..].trim().trim_matches(['"', '\'']).to_string())
     };
     let mut record = root_of(&value("apiVersion")?, &value("kind")?)?;
@@ -170,7 +171,8 @@ fn place_of(lines: &Lines, key: &str, is_value: bool) -> Option<Place> {
 }
 
 fn fields_as_offers(place: &Place) -> Vec<Offer> {
-    let fields = place.record.fields.iter().filter(|field| !place.beside.iter().any(|name| name == field.name));
+    let fields =
+        place.record.fields.iter().filter(|field| !place.beside.iter().any(|name| name == field.name));
     fields
         .map(|field| Offer {
             label: field.name.to_string(),
@@ -188,7 +190,9 @@ fn values_of(field: &Field) -> Vec<String> {
         return field.choices.iter().map(|choice| (*choice).to_string()).collect();
     }
     match field.shape {
-        Shape::Boolean if field.presence != Presence::AlwaysNull => vec!["true".to_string(), "false".to_string()],
+        Shape::Boolean if field.presence != Presence::AlwaysNull => {
+            vec!["true".to_string(), "false".to_string()]
+        }
         _ => field.default.map(|default| default.trim_matches('"').to_string()).into_iter().collect(),
     }
 }
@@ -223,8 +227,16 @@ mod tests {
             ("  replicas: 3\n  |\n", "selector", "replicas"),
             ("  template:\n    spec:\n      containers:\n      - name: a\n        |\n", "image", "name"),
             ("  template:\n    spec:\n      containers:\n      - |\n", "image", "replicas"),
-            ("  template:\n    spec:\n      containers:\n      - name: a\n      re|\n", "restartPolicy", "image"),
-            ("  template:\n    spec:\n      containers:\n        - name: a\n          ports:\n          - |\n", "containerPort", "image"),
+            (
+                "  template:\n    spec:\n      containers:\n      - name: a\n      re|\n",
+                "restartPolicy",
+                "image",
+            ),
+            (
+                "  template:\n    spec:\n      containers:\n        - name: a\n          ports:\n          - |\n",
+                "containerPort",
+                "image",
+            ),
         ] {
             let offered = labels(&[head, below].concat());
             assert!(offered.iter().any(|label| label == has), "{below}: {offered:?}");
@@ -242,7 +254,8 @@ mod tests {
 
     #[test]
     fn a_field_is_explained_where_it_stands() {
-        let line = FIRST_MANIFEST.lines().position(|line| line.contains("containerPort")).expect("it is there") + 1;
+        let line =
+            FIRST_MANIFEST.lines().position(|line| line.contains("containerPort")).expect("it is there") + 1;
         let explained = explanation_at(FIRST_MANIFEST, line).expect("a known field");
         assert_eq!(explained.title, "ContainerPort.containerPort");
         assert!(explained.text.starts_with("integer"), "{}", explained.text);

@@ -64,9 +64,9 @@ fn object_of(fields: &[(&str, &str)]) -> JsValue {
 fn offers(place: &JsValue) -> JsValue {
     let Some((text, line, column)) = place_of(place) else { return JsValue::NULL };
     let offers = offers_at(&text, line, column);
-    let list = offers
-        .iter()
-        .map(|offer| object_of(&[("label", &offer.label), ("detail", &offer.detail), ("insert", &offer.insert)]));
+    let list = offers.iter().map(|offer| {
+        object_of(&[("label", &offer.label), ("detail", &offer.detail), ("insert", &offer.insert)])
+    });
     list.collect::<js_sys::Array>().into()
 }
 

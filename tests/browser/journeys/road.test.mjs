@@ -118,3 +118,15 @@ test("a deleted Pod is replaced", async () => {
     assert.equal(await marks(page, "ready"), "done/done");
   });
 });
+
+test("the editor completes fields by the schema", async () => {
+  await visit({ width: 1440, height: 900 }, async (page) => {
+    await write(page, "apiVersion: apps/v1\nkind: Deployment\nspec:\n  repl");
+    await page.keyboard.press("Control+Space");
+    await page.waitForSelector(".cm-tooltip-autocomplete");
+    assert.match(await page.locator(".cm-tooltip-autocomplete").textContent(), /replicas/);
+    await page.waitForTimeout(150); // CodeMirror ignores keys right after the list opens.
+    await page.keyboard.press("Enter");
+    assert.match(await page.locator(".cm-content").textContent(), /replicas:/);
+  });
+});
