@@ -36,6 +36,10 @@ check: setup-rust ## Format, lints, house rules and native tests
 proofs: setup-rust ## Play the lessons, and hold the conformance floors
 	@$(STEP) "lessons and conformance" scripts/proofs.sh
 
+.PHONY: digests
+digests: setup-rust ## Write the determinism session's digests down again, after a change that was meant
+	KUBESTEP_BLESS=1 cargo test --quiet --no-default-features --features cli --test determinism
+
 .PHONY: wasm-test
 wasm-test: setup-wasm ## Run tests/wasm in headless Chromium
 	@$(STEP) "WebAssembly tests" scripts/wasm-test.sh

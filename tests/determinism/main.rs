@@ -31,7 +31,7 @@ fn a_session_replayed_from_its_link_is_the_same_bits_after_every_command() {
     assert_eq!(history.moments(), again.moments());
 }
 
-/// Run with `KUBESTEP_BLESS=1` after a change of what the cluster does, and say in the commit why it changed.
+/// After a change of what the cluster does, `make digests`, and say in the commit why it changed.
 #[test]
 fn the_digests_are_those_written_down() {
     let digests = live().1.join("\n") + "\n";
@@ -45,6 +45,6 @@ fn the_digests_are_those_written_down() {
     assert!(
         digests == session::WRITTEN_DOWN,
         "the session went another way from command {differs:?} on, with {commands:?} commands: \
-         if that is meant, run `KUBESTEP_BLESS=1 cargo test --test determinism`"
+         if that is meant, run `make digests`"
     );
 }

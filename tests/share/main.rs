@@ -8,7 +8,8 @@ use kubestep::share::{Replay, link};
 
 fn links(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/share").join(folder);
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let entries = fs::read_dir(folder).expect("the folder can be read");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("so can its entries").path()).collect();
     files.sort();
     files
 }
