@@ -151,7 +151,7 @@ fn render_share(desk: &Desk, view: &ShareView) -> Html {
             <h3>{ desk.t("share.file") }</h3>
             <div class="dialog__row">
                 <button onclick={desk.on(Message::ExportAsked)}>{ desk.t("share.export") }</button>
-                <label class="dialog__row">{ desk.t("share.import") }<input type="file" accept=".json,application/json" onchange={imported} /></label>
+                <label class="dialog__file">{ desk.t("share.import") }<input class="is-hidden-visually" type="file" accept=".json,application/json" onchange={imported} /></label>
             </div>
             <div class="dialog__row">
                 <button onclick={desk.on(Message::ResetAsked)}>{ desk.t("share.reset") }</button>
