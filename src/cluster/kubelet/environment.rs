@@ -5,10 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use base64::Engine as _;
 use serde_json::Value;
 
+use crate::api::kind::Kind;
 use crate::api::kinds::cluster::ConfigMap;
 use crate::api::kinds::pod::{Container, Pod};
+use crate::api::meta::ObjectKey;
 use crate::cluster::store::Store;
 
 /// The variables of a container, or what they refer to in vain.
@@ -52,10 +55,21 @@ fn everything_in(store: &Store, namespace: &str, source: &Value) -> Result<BTree
         };
     }
     let secret = &source["secretRef"];
-    match secret["name"].as_str() {
-        Some(name) if secret["optional"] != true => Err(format!("secret \"{name}\" not found")),
+    match secret["name"].as_str().map(|name| (name, secret_data(store, namespace, name))) {
+        Some((_, Some(data))) => Ok(data),
+        Some((name, None)) if secret["optional"] != true => Err(format!("secret \"{name}\" not found")),
         _ => Ok(BTreeMap::new()),
     }
+}
+
+/// What a Secret holds, decoded; `None` when there is no such Secret.
+fn secret_data(store: &Store, namespace: &str, name: &str) -> Option<BTreeMap<String, String>> {
+    let secret = store.object(&ObjectKey::new(Kind::Secret, namespace, name))?.to_value();
+    let decode = |(key, value): (&String, &Value)| {
+        let bytes = base64::engine::general_purpose::STANDARD.decode(value.as_str()?).ok()?;
+        Some((key.clone(), String::from_utf8_lossy(&bytes).into_owned()))
+    };
+    Some(secret["data"].as_object().into_iter().flatten().filter_map(decode).collect())
 }
 
 fn one_value(
@@ -81,10 +95,13 @@ fn one_value(
     }
     let wanted = &from["secretKeyRef"];
     if let Some(name) = wanted["name"].as_str() {
-        return if wanted["optional"] == true {
-            Ok(None)
-        } else {
-            Err(format!("secret \"{name}\" not found"))
+        let key = wanted["key"].as_str().unwrap_or_default();
+        let optional = wanted["optional"] == true;
+        return match secret_data(store, namespace, name).map(|data| data.get(key).cloned()) {
+            Some(Some(value)) => Ok(Some(value)),
+            _ if optional => Ok(None),
+            Some(None) => Err(format!("couldn't find key {key} in Secret {namespace}/{name}")),
+            None => Err(format!("secret \"{name}\" not found")),
         };
     }
     let labelled = |path: &str, field: &str| {
@@ -132,5 +149,52 @@ fn missing_source(store: &Store, pod: &Pod, volume: &Value) -> Option<String> {
     }
     let secret = &volume["secret"];
     let name = secret["secretName"].as_str()?;
-    (secret["optional"] != true).then(|| format!("secret \"{name}\" not found"))
+    let is_missing = secret["optional"] != true && secret_data(store, &pod.meta.namespace, name).is_none();
+    is_missing.then(|| format!("secret \"{name}\" not found"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::codec::Codec;
+    use crate::api::object::Object;
+    use crate::cluster::actor::Actor;
+    use crate::cluster::fact::FactId;
+    use serde_json::json;
+
+    #[test]
+    fn variables_come_from_values_config_maps_secrets_and_the_pod_or_name_what_is_missing() {
+        let mut store = Store::default();
+        for (kind, body) in [
+            (
+                Kind::ConfigMap,
+                json!({"metadata": {"name": "settings", "namespace": "demo"}, "data": {"color": "blue"}}),
+            ),
+            (
+                Kind::Secret,
+                json!({"metadata": {"name": "db", "namespace": "demo"}, "data": {"password": "c2VjcmV0"}}),
+            ),
+        ] {
+            store.put(Object::decode(kind, body).unwrap(), &Actor::You, FactId(1));
+        }
+        let pod = Pod::decode(json!({"metadata": {"name": "app", "namespace": "demo"}})).unwrap();
+        let value_of = |from: Value| {
+            let container =
+                Container::decode(json!({"name": "c", "env": [{"name": "X", "valueFrom": from}]})).unwrap();
+            environment(&store, &pod, &container, "10.0.0.1")
+                .map(|found| found.get("X").cloned().unwrap_or_default())
+        };
+        let key = |kind: &str, name: &str, key: &str| json!({kind: {"name": name, "key": key}});
+        let yes = |text: &str| Ok(text.to_string());
+        let no = |text: &str| Err(text.to_string());
+        assert_eq!(value_of(key("configMapKeyRef", "settings", "color")), yes("blue"));
+        assert_eq!(value_of(key("secretKeyRef", "db", "password")), yes("secret"));
+        assert_eq!(value_of(json!({"fieldRef": {"fieldPath": "metadata.name"}})), yes("app"));
+        assert_eq!(value_of(key("configMapKeyRef", "none", "color")), no("configmap \"none\" not found"));
+        assert_eq!(value_of(key("secretKeyRef", "none", "x")), no("secret \"none\" not found"));
+        assert_eq!(
+            value_of(key("secretKeyRef", "db", "user")),
+            no("couldn't find key user in Secret demo/db")
+        );
+    }
 }

@@ -9,7 +9,6 @@ use super::filter::{FILTERS, Refusal};
 use super::node_terms::NamedNodes;
 use super::score::{Feasible, SCORES};
 use super::snapshot::{NodeInfo, Snapshot};
-use crate::api::kinds::pod::Pod;
 use crate::api::meta::Name;
 use crate::cluster::verdict::{FilterVerdict, NodeVerdict, Verdicts};
 
@@ -41,12 +40,9 @@ pub fn attempt(candidate: &Candidate, snapshot: &Snapshot, start: usize) -> Atte
         result.verdicts.message = "no nodes available to schedule pods".to_string();
         return result;
     }
-    if let Some(claim) = claims(&candidate.pod).next() {
+    if let Some(trouble) = &candidate.claim_trouble {
         result.refused_by.push("VolumeBinding");
-        result.verdicts.message = format!(
-            "0/{} nodes are available: persistentvolumeclaim \"{claim}\" not found. not found",
-            nodes.len()
-        );
+        result.verdicts.message = format!("0/{} nodes are available: {trouble}. not found", nodes.len());
         return result;
     }
     let named = candidate.required_nodes.as_ref().map_or(NamedNodes::Any, |terms| terms.named_nodes());
@@ -94,12 +90,6 @@ pub fn attempt(candidate: &Candidate, snapshot: &Snapshot, start: usize) -> Atte
         }
     }
     result
-}
-
-/// The claims that the Pod's volumes name. There are no claims in this cluster, so that none of them is found.
-fn claims(pod: &Pod) -> impl Iterator<Item = &str> {
-    let volumes = pod.spec.rest.get("volumes").and_then(serde_json::Value::as_array);
-    volumes.into_iter().flatten().filter_map(|volume| volume["persistentVolumeClaim"]["claimName"].as_str())
 }
 
 /// What every rule says of one node, until one refuses it.
@@ -168,6 +158,7 @@ mod tests {
     use super::*;
     use crate::api::codec::Codec;
     use crate::api::kinds::cluster::Node;
+    use crate::api::kinds::pod::Pod;
     use crate::cluster::store::Store;
     use serde_json::{Value, json};
 
