@@ -139,6 +139,9 @@ pub struct Target<'a> {
     pub running: &'a RunningContainer,
     /// Its spec, for the names of ports.
     pub spec: &'a Container,
+    /// Whether the probe's periods are counted from just before the container started, as those of startup and liveness
+    /// probes are: a whole period later, the container is not quite so old.
+    pub early: bool,
 }
 
 /// Runs a probe once.
@@ -199,7 +202,8 @@ pub fn next_change(probe: &Probe, target: &Target<'_>, now: Timestamp) -> Option
         return match told(&exec.command) {
             Some(Told::Always(_)) => None,
             Some(Told::Turning { after_seconds, .. }) => {
-                Some(Timestamp(process.started_at.0 + after_seconds)).filter(|turn| *turn > now)
+                let turn = process.started_at.0 + after_seconds + i64::from(target.early);
+                Some(Timestamp(turn)).filter(|turn| *turn > now)
             }
             None => {
                 let openings = process.program.listens.iter().filter_map(|l| process.listens_from(l.port));
@@ -256,7 +260,7 @@ fn told(command: &[String]) -> Option<Told> {
 /// own process listens.
 fn run_command(command: &[String], target: &Target<'_>, now: Timestamp) -> Outcome {
     let process = &target.running.process;
-    let age = now.seconds_since(process.started_at);
+    let age = now.seconds_since(process.started_at) - i64::from(target.early);
     let success = match told(command) {
         Some(Told::Always(success)) => success,
         Some(Told::Turning { success, after_seconds }) => (age >= after_seconds) == success,
@@ -307,7 +311,7 @@ mod tests {
         let spec =
             Container::decode(json!({"name": "api", "ports": [{"name": "http", "containerPort": 8080}]}))
                 .unwrap();
-        let target = Target { pod: &pod, running: &pod.containers[0], spec: &spec };
+        let target = Target { pod: &pod, running: &pod.containers[0], spec: &spec, early: false };
         let outcome = run(&Probe::decode(probe).unwrap(), &target, Timestamp(now));
         (outcome.success, outcome.output)
     }

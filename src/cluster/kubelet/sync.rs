@@ -975,7 +975,8 @@ impl Look<'_> {
     ) -> bool {
         let now = self.now();
         let running = self.running.clone();
-        let target = Target { pod: &running, running: run, spec: container };
+        let early = kind != ProbeKind::Readiness;
+        let target = Target { pod: &running, running: run, spec: container, early };
         let outcome = probes::run(probe, &target, now);
         let Some(mut state) = self.worker.keeper(&container.name).probe(kind).clone() else { return false };
         let changed = state.take_in(probe, outcome.success);
@@ -1171,7 +1172,7 @@ impl Look<'_> {
                     && !state.success
                     && state.has_failed(probe);
                 if repeats {
-                    let target = Target { pod: &self.running, running: run, spec: container };
+                    let target = Target { pod: &self.running, running: run, spec: container, early: false };
                     due.extend(probes::next_change(probe, &target, now).map(|at| state.on_grid(probe, at)));
                     unchanged = Some(unchanged.map_or(next_at, |at| at.min(next_at)));
                 } else {
