@@ -1,7 +1,7 @@
 //! How fast a cluster moves: a tick mid-rollout, and a whole start-up. `docs/PERFORMANCE.md` has the figures.
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use kubestep::cluster::workload::{ask_for, cluster_of, mid_rollout, run_until_ready};
+use kubestep::cluster::workload::{ask_for, before_busiest_tick, cluster_of, rollout, run_until_ready};
 
 fn apply_to_ready(c: &mut Criterion) {
     let mut group = c.benchmark_group("apply to all Ready");
@@ -23,9 +23,10 @@ fn apply_to_ready(c: &mut Criterion) {
     group.finish();
 }
 
-fn tick_mid_rollout(c: &mut Criterion) {
-    let cluster = mid_rollout();
-    c.bench_function("tick, 100 nodes, 1,000 Pods mid-rollout", |b| {
+fn ticks_of_a_rollout(c: &mut Criterion) {
+    let mut group = c.benchmark_group("rolling update, 100 nodes, 1,000 Pods");
+    let cluster = before_busiest_tick();
+    group.bench_function("the busiest tick", |b| {
         b.iter_batched(
             || cluster.clone(),
             |mut cluster| {
@@ -36,7 +37,21 @@ fn tick_mid_rollout(c: &mut Criterion) {
             BatchSize::LargeInput,
         );
     });
+    let moments = rollout();
+    let mut next = moments.iter().cycle();
+    group.bench_function("a tick, over 40 in turn", |b| {
+        b.iter_batched(
+            || next.next().expect("a cycle has no end").clone(),
+            |mut cluster| {
+                let mut facts = Vec::new();
+                cluster.finish_tick(&mut facts);
+                (cluster, facts)
+            },
+            BatchSize::PerIteration,
+        );
+    });
+    group.finish();
 }
 
-criterion_group!(benches, apply_to_ready, tick_mid_rollout);
+criterion_group!(benches, apply_to_ready, ticks_of_a_rollout);
 criterion_main!(benches);

@@ -1,5 +1,7 @@
 //! What the scheduler thought of every node in one attempt: kept, so that the screen can answer "why there?".
 
+use std::sync::Arc;
+
 use crate::api::meta::Name;
 
 /// One attempt to place one Pod.
@@ -18,8 +20,9 @@ pub struct Verdicts {
 pub struct NodeVerdict {
     /// The node.
     pub node: Name,
-    /// Each filter that was asked, in order; those behind a refusal were not asked.
-    pub filters: Vec<FilterVerdict>,
+    /// Each filter that was asked, in order; those behind a refusal were not asked. Nodes that passed them all share one
+    /// list.
+    pub filters: Arc<[FilterVerdict]>,
     /// Each score, after normalising and weighting; empty when the node was refused or was the only one.
     pub scores: Vec<(&'static str, i64)>,
 }

@@ -74,16 +74,31 @@ pub fn run_until_ready(cluster: &mut Cluster, pods: usize) -> u32 {
     panic!("only {} of {pods} Pods became Ready in {MAX_TICKS} ticks", ready_pods(cluster));
 }
 
-/// 100 nodes and 1,000 Pods in the middle of a rolling update: the next tick has everything in it.
-pub fn mid_rollout() -> Cluster {
+/// Ticks of a rolling update that are looked at.
+const ROLLOUT_TICKS: usize = 40;
+
+/// 100 nodes and 1,000 Pods in a rolling update: the cluster before each of its first 40 ticks.
+pub fn rollout() -> Vec<Cluster> {
     let mut cluster = cluster_of(100);
     ask_for(&mut cluster, 1000, "demo/api:1.0");
     run_until_ready(&mut cluster, 1000);
     ask_for(&mut cluster, 1000, "demo/api:1.1");
     let mut facts = Vec::new();
-    for _ in 0..6 {
+    let mut moments = Vec::new();
+    for _ in 0..ROLLOUT_TICKS {
+        moments.push(cluster.clone());
         cluster.finish_tick(&mut facts);
         facts.clear();
     }
-    cluster
+    moments
+}
+
+/// The moment of [`rollout`] whose tick does most.
+pub fn before_busiest_tick() -> Cluster {
+    let facts_of_tick = |cluster: &Cluster| {
+        let mut facts = Vec::new();
+        cluster.clone().finish_tick(&mut facts);
+        facts.len()
+    };
+    rollout().into_iter().max_by_key(facts_of_tick).expect("a rollout has ticks")
 }

@@ -1,12 +1,14 @@
 //! The page's own benchmarks, offered to a script when the page is opened with `?bench`.
 
+use std::cell::Cell;
+
 use gloo::utils::window;
 use js_sys::{Object, Reflect};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::closure::Closure;
 
 use crate::cluster::machine::Cluster;
-use crate::cluster::workload::{ask_for, cluster_of, mid_rollout, run_until_ready};
+use crate::cluster::workload::{ask_for, before_busiest_tick, cluster_of, rollout, run_until_ready};
 
 /// Offers `window.kubestep_bench`: functions that run once and give the milliseconds it took.
 pub fn offer_if_asked() {
@@ -29,9 +31,15 @@ pub fn offer_if_asked() {
     };
     offer(&measures, "apply to all Ready, 3 nodes, 1,000 Pods", start_up(3, 1000));
     offer(&measures, "apply to all Ready, 100 nodes, 1,000 Pods", start_up(100, 1000));
-    let rollout = mid_rollout();
-    offer(&measures, "tick, 100 nodes, 1,000 Pods mid-rollout", move || {
-        timed(&rollout, |cluster| cluster.finish_tick(&mut Vec::new()))
+    let tick = |cluster: &mut Cluster| cluster.finish_tick(&mut Vec::new());
+    let busiest = before_busiest_tick();
+    offer(&measures, "rolling update, 100 nodes, 1,000 Pods: the busiest tick", move || {
+        timed(&busiest, tick)
+    });
+    let (moments, next) = (rollout(), Cell::new(0));
+    offer(&measures, "rolling update, 100 nodes, 1,000 Pods: a tick, over 40 in turn", move || {
+        let at = next.replace(next.get() + 1) % moments.len();
+        timed(&moments[at], tick)
     });
     // A page without a window object has nobody to measure it.
     let _ = Reflect::set(&window(), &"kubestep_bench".into(), &measures);

@@ -317,7 +317,7 @@ fn short_value(value: &serde_json::Value) -> String {
 /// Node × filter, and, where nodes were scored, node × score.
 pub fn verdict_tables(words: &Catalogue, verdicts: &Verdicts) -> Vec<Table> {
     let mut plugins: Vec<&str> = Vec::new();
-    for filter in verdicts.nodes.iter().flat_map(|node| &node.filters) {
+    for filter in verdicts.nodes.iter().flat_map(|node| node.filters.iter()) {
         if !plugins.contains(&filter.plugin) {
             plugins.push(filter.plugin);
         }
@@ -327,7 +327,7 @@ pub fn verdict_tables(words: &Catalogue, verdicts: &Verdicts) -> Vec<Table> {
         verdicts
             .nodes
             .iter()
-            .flat_map(|node| &node.filters)
+            .flat_map(|node| node.filters.iter())
             .any(|filter| filter.plugin == plugin && !filter.reasons.is_empty())
     };
     let mut head = vec![words.say("why.node", &[])];

@@ -4,8 +4,10 @@
 //! Leaves out: nominated nodes, extenders. A tie goes to the node that was there first, where a real scheduler lets the
 //! order in which its threads finish decide.
 
+use std::sync::Arc;
+
 use super::candidate::Candidate;
-use super::filter::{FILTERS, Refusal};
+use super::filter::{FILTERS, Filter, Refusal};
 use super::node_terms::NamedNodes;
 use super::score::{Feasible, SCORES};
 use super::snapshot::{NodeInfo, Snapshot};
@@ -52,7 +54,9 @@ pub fn attempt(candidate: &Candidate, snapshot: &Snapshot, start: usize) -> Atte
         return result;
     }
 
+    let all_passed: Arc<[FilterVerdict]> = FILTERS.iter().map(passed).collect();
     let enough = enough_nodes(nodes.len());
+    result.verdicts.nodes.reserve(nodes.len());
     let mut feasible: Vec<(usize, &NodeInfo)> = Vec::new();
     let mut refusals: Vec<Refusal> = Vec::new();
     let mut asked = 0;
@@ -62,7 +66,7 @@ pub fn attempt(candidate: &Candidate, snapshot: &Snapshot, start: usize) -> Atte
         }
         asked += 1;
         let info = nodes[(start + offset) % nodes.len()];
-        let (verdict, refusal) = ask(candidate, info, &named);
+        let (verdict, refusal) = ask(candidate, info, &named, &all_passed);
         match refusal {
             None => feasible.push((result.verdicts.nodes.len(), info)),
             Some(refusal) => {
@@ -93,33 +97,46 @@ pub fn attempt(candidate: &Candidate, snapshot: &Snapshot, start: usize) -> Atte
 }
 
 /// What every rule says of one node, until one refuses it.
-fn ask(candidate: &Candidate, info: &NodeInfo, named: &NamedNodes) -> (NodeVerdict, Option<Refusal>) {
-    let mut verdict = NodeVerdict { node: info.name(), filters: Vec::new(), scores: Vec::new() };
-    let Some(node) = &info.node else { return (verdict, None) };
-    let mut refusal = None;
+fn ask(
+    candidate: &Candidate,
+    info: &NodeInfo,
+    named: &NamedNodes,
+    all_passed: &Arc<[FilterVerdict]>,
+) -> (NodeVerdict, Option<Refusal>) {
+    let verdict = |filters| NodeVerdict { node: info.name(), filters, scores: Vec::new() };
+    let Some(node) = &info.node else { return (verdict(Arc::default()), None) };
     if let NamedNodes::Only(names) = named
         && !names.iter().any(|name| **name == *node.meta.name)
     {
-        refusal = Some(Refusal::for_good(super::filter::node_affinity::NAME, NOT_NAMED));
+        let refusal = Refusal::for_good(super::filter::node_affinity::NAME, NOT_NAMED);
+        return (verdict(Arc::from([refused(&refusal)])), Some(refusal));
     }
-    if refusal.is_none() {
-        for filter in FILTERS {
-            refusal = (filter.refuse)(candidate, node, info);
-            if refusal.is_some() {
-                break;
-            }
-            verdict.filters.push(FilterVerdict { plugin: filter.plugin, reasons: Vec::new() });
+    let asked = FILTERS.iter().enumerate();
+    match asked.into_iter().find_map(|(at, filter)| Some((at, (filter.refuse)(candidate, node, info)?))) {
+        None => (verdict(Arc::clone(all_passed)), None),
+        Some((at, refusal)) => {
+            let before = FILTERS[..at].iter().map(passed);
+            (verdict(before.chain([refused(&refusal)]).collect()), Some(refusal))
         }
     }
-    if let Some(refusal) = &refusal {
-        let reasons = refusal.reasons.iter().map(ToString::to_string).collect();
-        verdict.filters.push(FilterVerdict { plugin: refusal.plugin, reasons });
+}
+
+fn passed(filter: &Filter) -> FilterVerdict {
+    FilterVerdict { plugin: filter.plugin, reasons: Vec::new() }
+}
+
+fn refused(refusal: &Refusal) -> FilterVerdict {
+    FilterVerdict {
+        plugin: refusal.plugin,
+        reasons: refusal.reasons.iter().map(ToString::to_string).collect(),
     }
-    (verdict, refusal)
 }
 
 /// Adds each rule's weighted score to the verdicts of the nodes that passed.
 fn score(candidate: &Candidate, snapshot: &Snapshot, passed: &[(usize, &NodeInfo)], verdicts: &mut Verdicts) {
+    for (at, _) in passed {
+        verdicts.nodes[*at].scores.reserve_exact(SCORES.len());
+    }
     let feasible = Feasible { nodes: passed.iter().map(|(_, info)| *info).collect(), snapshot };
     for rule in SCORES {
         if let Some(scores) = (rule.score)(candidate, &feasible) {
@@ -153,8 +170,6 @@ fn enough_nodes(nodes: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::api::codec::Codec;
     use crate::api::kinds::cluster::Node;
