@@ -30,7 +30,7 @@ pub fn problems_of(words: &Catalogue, cluster: &Arc<Cluster>, text: &str) -> Vec
 }
 
 fn at_line(line: u32, message: String) -> Problem {
-    Problem { line: line as usize, message, hint: String::new() }
+    Problem { line: line as usize, message, hint: String::new(), is_notice: false }
 }
 
 fn problems_in(words: &Catalogue, cluster: &Arc<Cluster>, document: &Document) -> Vec<Problem> {
@@ -59,10 +59,15 @@ fn problems_in(words: &Catalogue, cluster: &Arc<Cluster>, document: &Document) -
                 Some(hint) => Text::new("editor.did_you_mean").with("field", hint).render(words),
                 None => String::new(),
             },
+            is_notice: false,
         }));
     }
     if problems.is_empty() {
         problems.extend(refusals_of(cluster, kind, document));
+    }
+    if !kind.info().simulated {
+        let message = Text::new("editor.only_stored").with("kind", kind_name).render(words);
+        problems.push(Problem { is_notice: true, ..at_line(place("kind"), message) });
     }
     problems
 }
@@ -128,6 +133,18 @@ mod tests {
     fn a_misspelt_field_is_marked_at_its_line() {
         let text = FIRST_MANIFEST.replace("replicas: 3", "replica: 3");
         assert_eq!(check(&text), [(12, "unknown field \"spec.replica\"".to_string())]);
+    }
+
+    #[test]
+    fn a_kind_that_nothing_acts_on_is_accepted_with_a_notice_at_its_line() {
+        let cluster = Arc::new(Cluster::boot(Settings::bare(1, Vec::new())));
+        let text = "apiVersion: v1\nkind: Secret\nmetadata: {name: key}\n";
+        let problems = problems_of(catalogue(Language::En), &cluster, text);
+        assert_eq!(
+            problems.iter().map(|p| (p.line, p.is_notice)).collect::<Vec<_>>(),
+            [(2, true)],
+            "{problems:?}"
+        );
     }
 
     #[test]

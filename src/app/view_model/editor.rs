@@ -47,6 +47,8 @@ pub struct Problem {
     pub message: String,
     /// A hint in the screen's language; may be empty.
     pub hint: String,
+    /// Whether it is no mistake, but something to know.
+    pub is_notice: bool,
 }
 
 /// The file against the live objects.
@@ -68,7 +70,8 @@ pub fn editor_view(state: &State) -> EditorView {
             .enumerate()
             .map(|(at, file)| FileTab {
                 name: file.name.clone(),
-                has_problems: at == state.shown_file && !state.problems.is_empty(),
+                has_problems: at == state.shown_file
+                    && state.problems.iter().any(|problem| !problem.is_notice),
                 is_changed: !file.text.is_empty() && file.text != file.applied,
             })
             .collect(),

@@ -152,7 +152,11 @@ pub fn Manifest(props: &ManifestProps) -> Html {
                     .filter(|problem| problem.line > 0)
                     .map(|problem| Diagnostic {
                         line: problem.line as u32,
-                        message: problem.message.clone(),
+                        message: match problem.hint.as_str() {
+                            "" => problem.message.clone(),
+                            hint => [&problem.message, ". ", hint].concat(),
+                        },
+                        warning: problem.is_notice,
                         ..Default::default()
                     })
                     .collect();
