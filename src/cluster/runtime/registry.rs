@@ -1,7 +1,7 @@
 //! The image registry, as far as a cluster can tell: which images exist, how long they take, what a refusal says.
 //!
 //! What exists: every well-formed image, except a known repository with a tag that no release ever had
-//! (`nginx:no-such-tag`), a name one or two letters away from a known one (`ngnix`), and names that say what is wrong with
+//! (`nginx:no-such-tag`, `nginx:9.9`), a name one or two letters away from a known one (`ngnix`), and names that say what is wrong with
 //! them: `missing` does not exist, `private` wants credentials, `slow` takes six seconds.
 //!
 //! Models: the words of containerd and of `kubelet/images` (v1.36) for what comes of a pull. Leaves out: layers shared
@@ -18,47 +18,48 @@ pub struct Pull {
     pub result: Result<i64, String>,
 }
 
-/// Repositories that people know, with the size of their images in MiB.
-const KNOWN: &[(&str, i64)] = &[
-    ("nginx", 72),
-    ("httpd", 57),
-    ("redis", 44),
-    ("postgres", 156),
-    ("mysql", 231),
-    ("mariadb", 125),
-    ("mongo", 280),
-    ("memcached", 32),
-    ("rabbitmq", 110),
-    ("busybox", 2),
-    ("alpine", 4),
-    ("ubuntu", 29),
-    ("debian", 48),
-    ("python", 360),
-    ("node", 390),
-    ("golang", 300),
-    ("caddy", 20),
-    ("traefik", 48),
-    ("haproxy", 40),
-    ("wordpress", 220),
-    ("hello-world", 1),
-    ("demo/api", 24),
-    ("demo/web", 18),
-    ("hashicorp/http-echo", 4),
-    ("traefik/whoami", 3),
-    ("kennethreitz/httpbin", 160),
-    ("nginxdemos/hello", 16),
-    ("nginxinc/nginx-unprivileged", 72),
-    ("curlimages/curl", 10),
-    ("registry.k8s.io/pause", 1),
-    ("registry.k8s.io/coredns/coredns", 20),
-    ("registry.k8s.io/kube-proxy", 31),
-    ("registry.k8s.io/ingress-nginx/controller", 120),
-    ("registry.k8s.io/e2e-test-images/agnhost", 53),
-    ("registry.k8s.io/echoserver", 45),
-    ("registry.k8s.io/busybox", 2),
-    ("registry.k8s.io/metrics-server/metrics-server", 20),
-    ("gcr.io/google-samples/hello-app", 11),
-    ("registry.example/demo/api", 24),
+/// Repositories that people know, with the size of their images in MiB and the newest version (major and minor) that the
+/// registry has, where a version is looked at.
+const KNOWN: &[(&str, i64, Option<(u32, u32)>)] = &[
+    ("nginx", 72, Some((1, 31))),
+    ("httpd", 57, Some((2, 4))),
+    ("redis", 44, Some((8, 6))),
+    ("postgres", 156, Some((18, 9))),
+    ("mysql", 231, Some((9, 7))),
+    ("mariadb", 125, Some((12, 9))),
+    ("mongo", 280, Some((8, 9))),
+    ("memcached", 32, Some((1, 6))),
+    ("rabbitmq", 110, Some((4, 9))),
+    ("busybox", 2, Some((1, 38))),
+    ("alpine", 4, Some((3, 24))),
+    ("ubuntu", 29, Some((26, 10))),
+    ("debian", 48, Some((13, 9))),
+    ("python", 360, Some((3, 15))),
+    ("node", 390, Some((26, 99))),
+    ("golang", 300, Some((1, 27))),
+    ("caddy", 20, Some((2, 12))),
+    ("traefik", 48, Some((3, 9))),
+    ("haproxy", 40, Some((3, 4))),
+    ("wordpress", 220, Some((7, 0))),
+    ("hello-world", 1, None),
+    ("demo/api", 24, Some((2, 9))),
+    ("demo/web", 18, Some((2, 9))),
+    ("hashicorp/http-echo", 4, None),
+    ("traefik/whoami", 3, None),
+    ("kennethreitz/httpbin", 160, None),
+    ("nginxdemos/hello", 16, None),
+    ("nginxinc/nginx-unprivileged", 72, None),
+    ("curlimages/curl", 10, None),
+    ("registry.k8s.io/pause", 1, None),
+    ("registry.k8s.io/coredns/coredns", 20, None),
+    ("registry.k8s.io/kube-proxy", 31, None),
+    ("registry.k8s.io/ingress-nginx/controller", 120, None),
+    ("registry.k8s.io/e2e-test-images/agnhost", 53, None),
+    ("registry.k8s.io/echoserver", 45, None),
+    ("registry.k8s.io/busybox", 2, None),
+    ("registry.k8s.io/metrics-server/metrics-server", 20, None),
+    ("gcr.io/google-samples/hello-app", 11, None),
+    ("registry.example/demo/api", 24, Some((2, 9))),
 ];
 
 /// Tags that are words and yet exist.
@@ -160,13 +161,15 @@ pub fn pull(image: &str, recorded: bool) -> Pull {
     if recorded {
         return Pull { ticks: if slow { 6 } else { 0 }, result: Ok(0) };
     }
-    let known = KNOWN.iter().find(|(name, _)| *name == short_name(reference.repository));
+    let known = KNOWN.iter().find(|(name, ..)| *name == short_name(reference.repository));
     match known {
         None if is_misspelt(reference.repository) => failed("Unknown", denied.to_string()),
-        _ if !is_plausible(reference.tag) => failed("NotFound", format!("{full}: not found")),
+        known if !is_plausible(reference.tag) || known.is_some_and(|k| !is_released(reference.tag, k.2)) => {
+            failed("NotFound", format!("{full}: not found"))
+        }
         known => {
             let mebibytes =
-                known.map_or_else(|| 20 + i64::from(spread(reference.repository) % 80), |(_, size)| *size);
+                known.map_or_else(|| 20 + i64::from(spread(reference.repository) % 80), |(_, size, _)| *size);
             let odd_bytes = i64::from(spread(image) % 1_000_000);
             let ticks = if slow { 6 } else { 1 + u64::from(spread(image) % 2) };
             Pull { ticks, result: Ok((mebibytes << 20) + odd_bytes) }
@@ -214,7 +217,7 @@ pub fn repository(image: &str) -> &str {
 fn is_misspelt(repository: &str) -> bool {
     let name = short_name(repository);
     let nearest =
-        KNOWN.iter().filter(|(known, _)| known.len() >= 5).map(|(known, _)| distance(name, known)).min();
+        KNOWN.iter().filter(|(known, ..)| known.len() >= 5).map(|(known, ..)| distance(name, known)).min();
     nearest.is_some_and(|letters| (1..=2).contains(&letters)) && !name.contains('/')
 }
 
@@ -263,6 +266,25 @@ fn is_plausible(tag: &str) -> bool {
     is_version || is_word_tag || is_branch
 }
 
+/// Whether a known repository has the tag: its version is not beyond the newest, and what follows the version is a word
+/// that tags are, or another version.
+fn is_released(tag: &str, newest: Option<(u32, u32)>) -> bool {
+    let Some(newest) = newest.filter(|_| !tag.starts_with("sha256:")) else { return true };
+    let mut parts = tag.split('-');
+    let version = parts.next().unwrap_or_default();
+    let mut numbers = version.strip_prefix('v').unwrap_or(version).split('.').map(str::parse::<u32>);
+    let is_old_enough = match (numbers.next(), numbers.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) <= newest,
+        (Some(Ok(major)), _) => major <= newest.0,
+        _ => true,
+    };
+    let is_known = |part: &str| {
+        let word = part.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        word.is_empty() || WORD_TAGS.contains(&word)
+    };
+    is_old_enough && parts.all(is_known)
+}
+
 fn hexadecimal(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -301,9 +323,15 @@ mod tests {
 
     #[test]
     fn what_does_not_exist_is_refused_in_containerds_words() {
-        for image in
-            ["nginx:no-such-tag", "nginx:1.99.broken", "demo/api:oops", "registry.example/missing-app:2.0"]
-        {
+        for image in [
+            "nginx:no-such-tag",
+            "nginx:1.99.broken",
+            "nginx:9.9",
+            "nginx:1.27-nope",
+            "demo/api:oops",
+            "demo/api:7.0",
+            "registry.example/missing-app:2.0",
+        ] {
             let error = pull(image, false).result.unwrap_err();
             assert!(
                 error.starts_with("rpc error: code = NotFound desc = ") && error.ends_with(": not found"),
