@@ -33,7 +33,8 @@ use_wasm_rust() {
   has_debian_target || fail "No Rust for wasm32-unknown-unknown here: run 'scripts/setup.sh wasm' first."
   export PATH="$trunk_root/bin:$wasm_bindgen_root/bin:/usr/bin:$PATH"
   export RUSTC=/usr/bin/rustc CARGO=/usr/bin/cargo RUSTC_BOOTSTRAP=1
-  export CARGO_UNSTABLE_BUILD_STD=std,panic_abort
+  # The standard library is built along with the page, so it can be built small: sorting alone saves a tenth.
+  export CARGO_UNSTABLE_BUILD_STD=std,panic_abort CARGO_UNSTABLE_BUILD_STD_FEATURES=optimize_for_size
   export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld-22
 }
 
