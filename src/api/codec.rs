@@ -114,16 +114,43 @@ pub fn object(value: Value) -> Result<Map<String, Value>, CodecError> {
 /// # Errors
 /// When the field has another shape, with its name in the path.
 pub fn take<T: Codec + Default>(map: &mut Map<String, Value>, name: &str) -> Result<T, CodecError> {
-    match map.remove(name) {
-        None | Some(Value::Null) => Ok(T::default()),
-        Some(value) => T::decode(value).map_err(|error| error.under(name)),
+    let mut taken = T::default();
+    take_into(map, name, &mut taken)?;
+    Ok(taken)
+}
+
+/// Takes one field out of an object into its place; an absent or null field leaves what stands there.
+///
+/// # Errors
+/// When the field has another shape, with its name in the path.
+#[inline(never)]
+pub fn take_into<T: Codec>(
+    map: &mut Map<String, Value>,
+    name: &str,
+    place: &mut T,
+) -> Result<(), CodecError> {
+    if let Some(value) = take_value(map, name) {
+        *place = T::decode(value).map_err(|error| error.under(name))?;
     }
+    Ok(())
+}
+
+/// One field out of an object, unless it is absent or null.
+#[inline(never)]
+fn take_value(map: &mut Map<String, Value>, name: &str) -> Option<Value> {
+    map.remove(name).filter(|value| !value.is_null())
+}
+
+#[inline(never)]
+fn put_value(map: &mut Map<String, Value>, name: &str, value: Value) {
+    map.insert(name.to_string(), value);
 }
 
 /// Puts one field into an object, unless it is absent and not `always` written.
+#[inline(never)]
 pub fn put<T: Codec>(map: &mut Map<String, Value>, name: &str, field: &T, always: bool) {
     if always || !field.is_absent() {
-        map.insert(name.to_string(), field.encode());
+        put_value(map, name, field.encode());
     }
 }
 
@@ -144,10 +171,11 @@ macro_rules! record {
         impl $crate::api::codec::Codec for $name {
             fn decode(value: serde_json::Value) -> Result<Self, $crate::api::codec::CodecError> {
                 let mut map = $crate::api::codec::object(value)?;
-                Ok(Self {
-                    $( $field: $crate::api::codec::take(&mut map, $json)?, )*
-                    rest: $crate::api::codec::Rest::from_map(map),
-                })
+                // Field by field into a whole record: a failure then drops one value, not a ladder of them.
+                let mut record = Self::default();
+                $( $crate::api::codec::take_into(&mut map, $json, &mut record.$field)?; )*
+                record.rest = $crate::api::codec::Rest::from_map(map);
+                Ok(record)
             }
 
             fn encode(&self) -> serde_json::Value {
