@@ -28,6 +28,8 @@ has_debian_target() {
 # Point cargo, Trunk and the test runner at the Rust that can build WebAssembly. A target folder of its own keeps these
 # builds from waiting for native ones.
 use_wasm_rust() {
+  # Trunk takes NO_COLOR for a flag of its own and refuses the value 1 that the convention knows.
+  unset NO_COLOR
   export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/page"
   has_rustup_target && return
   has_debian_target || fail "No Rust for wasm32-unknown-unknown here: run 'scripts/setup.sh wasm' first."
