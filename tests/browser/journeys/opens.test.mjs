@@ -18,3 +18,15 @@ for (const [size, theme, lang] of cases) {
     });
   });
 }
+
+test("says so when the module has stopped, and offers a way on", async () => {
+  await visit({ lang: "ko" }, async (page) => {
+    await page.evaluate(() => dispatchEvent(new ErrorEvent("error", { error: new WebAssembly.RuntimeError("unreachable") })));
+    const notice = page.getByRole("alert").filter({ has: page.getByRole("button") });
+    await notice.waitFor();
+    await assert_accessible(page, { within: ".stopped" });
+    await notice.getByRole("button").first().click();
+    await page.waitForLoadState();
+    await page.locator(".stopped").waitFor({ state: "detached" });
+  });
+});
