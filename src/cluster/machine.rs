@@ -3,7 +3,6 @@
 //! A tick is a synchronous round: every component, in the order of [`Actor`], sees the store as it was when the tick
 //! began, plus its own writes. What it writes, the others see in the next tick.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use imbl::{OrdMap, Vector};
@@ -541,10 +540,5 @@ impl Cluster {
     fn next_fact_id(&mut self) -> FactId {
         self.last_fact += 1;
         FactId(self.last_fact)
-    }
-
-    /// How many keys wait in each component's queue, for the screen.
-    pub fn queue_lengths(&self) -> BTreeMap<&Actor, usize> {
-        self.components.iter().map(|(actor, component)| (actor, component.queue.len())).collect()
     }
 }

@@ -8,6 +8,7 @@ pub mod component;
 pub mod controllers;
 pub mod diff;
 pub mod fact;
+pub mod fnv;
 pub mod history;
 pub mod kubelet;
 pub mod machine;

@@ -3,6 +3,8 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+use super::fnv::fnv1a_64;
+
 /// One component's stream of random numbers: ChaCha8 over (seed, stream), at a position.
 ///
 /// Only the position is state, so that a cluster compares and prints by value.
@@ -22,9 +24,7 @@ pub const NAME_ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 impl Stream {
     /// The stream of that name under that seed.
     pub fn new(seed: u64, name: &str) -> Self {
-        // FNV-1a: any fixed spreading of names over stream numbers does.
-        let spread = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        Self { seed, stream: name.bytes().fold(0xcbf2_9ce4_8422_2325, spread), drawn: 0 }
+        Self { seed, stream: fnv1a_64(name.bytes()), drawn: 0 }
     }
 
     /// The next 64 bits.

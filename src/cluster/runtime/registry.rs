@@ -9,6 +9,8 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::cluster::fnv::fnv1a_32;
+
 /// What comes of a pull.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pull {
@@ -291,7 +293,7 @@ fn hexadecimal(text: &str) -> String {
 
 /// A fixed number for a text.
 fn spread(text: &str) -> u32 {
-    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    fnv1a_32(text.bytes())
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use crate::api::kinds::networking::ObjectReference;
 use crate::api::meta::{Name, ObjectKey};
 use crate::api::object::Object;
 use crate::cluster::actor::Actor;
+use crate::cluster::fnv::fnv1a_64;
 
 /// From so many different messages of one reason on, further ones share one event.
 const MAX_SIMILAR: usize = 10;
@@ -154,8 +155,7 @@ fn event_name(record: &EventRecord, writer: &Actor) -> String {
         writer.event_source(),
         writer.node().map_or("", |node| node),
     ];
-    let spread = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let hash = parts.iter().flat_map(|part| part.bytes().chain([0])).fold(0xcbf2_9ce4_8422_2325, spread);
+    let hash = fnv1a_64(parts.iter().flat_map(|part| part.bytes().chain([0])));
     format!("{}.{hash:016x}", record.object.name)
 }
 

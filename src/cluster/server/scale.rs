@@ -12,7 +12,7 @@ use super::request::{Request, Response, Verb};
 use super::status::{Cause, Status};
 use super::transaction::{Transaction, Written};
 use crate::api::codec::Codec;
-use crate::api::kinds::apps::LabelSelector;
+use crate::api::labels::Selector;
 use crate::api::object::Object;
 use crate::cluster::fact::Stage;
 
@@ -77,14 +77,8 @@ pub fn scale_of(object: &Object) -> Option<Value> {
             "creationTimestamp": meta.creation_timestamp.map(|time| time.to_string()),
         },
         "spec": {"replicas": replicas.unwrap_or(1)},
-        "status": {"replicas": current, "selector": selector_text(selector)},
+        "status": {"replicas": current, "selector": Selector::from_label_selector(&selector.encode()).to_string()},
     }))
-}
-
-fn selector_text(selector: &LabelSelector) -> String {
-    let pairs: Vec<String> =
-        selector.match_labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    pairs.join(",")
 }
 
 fn negative(request: &Request, replicas: i64) -> Status {

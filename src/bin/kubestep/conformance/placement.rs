@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use kubestep::api::kind::Kind;
 use kubestep::api::meta::ObjectKey;
 use kubestep::cluster::fact::What;
+use kubestep::cluster::server::patch::merge;
 use kubestep::cluster::server::request::{Request, Verb};
 use kubestep::cluster::server::status::Status;
 use kubestep::cluster::settings::Settings;
@@ -599,22 +600,4 @@ fn interchangeable(nodes: &[Value]) -> bool {
     });
     let first = anonymous.next();
     anonymous.all(|node| Some(&node) == first.as_ref())
-}
-
-/// RFC 7386.
-fn merge(value: &mut Value, patch: &Value) {
-    let Value::Object(patch) = patch else {
-        *value = patch.clone();
-        return;
-    };
-    if !value.is_object() {
-        *value = json!({});
-    }
-    for (key, change) in patch {
-        if change.is_null() {
-            value.as_object_mut().and_then(|map| map.remove(key));
-        } else {
-            merge(&mut value[key.as_str()], change);
-        }
-    }
 }

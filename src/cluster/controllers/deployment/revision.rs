@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use crate::api::kinds::apps::{Deployment, PodTemplateSpec, ReplicaSet};
 use crate::api::meta::ObjectMeta;
+use crate::cluster::fnv::fnv1a_32;
 use crate::cluster::ownership;
 use crate::cluster::rng::NAME_ALPHABET;
 
@@ -39,11 +40,9 @@ const MAX_HISTORY_BYTES: usize = 2000;
 
 /// The hash of a Pod template, in the letters of generated names. Clashes are told apart by their count.
 pub fn pod_template_hash(template: &PodTemplateSpec, collision_count: Option<i32>) -> String {
-    // FNV-1a of 32 bits.
-    let spread = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     let text = template.to_value().to_string();
     let collisions = collision_count.map(i32::to_le_bytes).into_iter().flatten();
-    let hash = text.bytes().chain(collisions).fold(0x811c_9dc5, spread);
+    let hash = fnv1a_32(text.bytes().chain(collisions));
     hash.to_string().bytes().map(|digit| char::from(NAME_ALPHABET[usize::from(digit) % 27])).collect()
 }
 
