@@ -22,6 +22,13 @@ const UNTIL_TICKS: u64 = 90;
 /// A pause of the cluster that counts as quiet, in ticks.
 const QUIET_TICKS: u64 = 3;
 
+/// How long a command that writes takes.
+///
+/// A recorded command line took some tenths of a second from key press to prompt, in which each component of the real
+/// cluster acted several times. Here one link of the chain takes one tick and a command takes none, so that time is
+/// let pass after every command of a session with nodes that asked the server to write.
+const COMMAND_TICKS: u64 = 4;
+
 /// Words that a Pod shows in turn while it fails.
 const CRASH_WORDS: [&str; 4] = ["CrashLoopBackOff", "Error", "ImagePullBackOff", "ErrImagePull"];
 
@@ -130,6 +137,9 @@ impl Player<'_> {
                 output
             }
         };
+        if self.learner && scene.stage.take_wrote() {
+            scene.stage.advance(COMMAND_TICKS);
+        }
         if !self.learner {
             // Such sessions wait for nothing: between two commands the controllers had time enough.
             scene.stage.settle(1);

@@ -32,6 +32,8 @@ pub struct Stage {
     pub binds_at_once: bool,
     /// What the terminal remembers.
     terminal: Session,
+    /// Whether a command has written something since the runner last asked.
+    wrote: bool,
 }
 
 /// The most ticks that a command may wait.
@@ -50,12 +52,18 @@ impl Stage {
             facts: Vec::new(),
             binds_at_once: false,
             terminal: Session::in_namespace(NAMESPACE),
+            wrote: false,
         };
         let namespace = json!({"metadata": {"name": NAMESPACE}});
         // A refusal shows in the first step.
         let _ = stage.ask(Request::new(Verb::Create, Kind::Namespace, "", NAMESPACE, namespace));
         stage.settle(1);
         stage
+    }
+
+    /// Whether a command has written something since this was last asked.
+    pub fn take_wrote(&mut self) -> bool {
+        std::mem::take(&mut self.wrote)
     }
 
     /// Lets one tick pass.
@@ -250,6 +258,7 @@ impl Host for Stage {
     }
 
     fn ask(&mut self, request: Request) -> Result<Response, Status> {
+        self.wrote |= !request.options.dry_run;
         self.cluster.ask(&request, &mut self.facts)
     }
 
