@@ -14,6 +14,7 @@ use super::component::{self, Component, Memory, View};
 use super::fact::{Fact, FactId, What};
 use super::queue::{WorkKey, WorkQueue};
 use super::rng::Stream;
+use super::runtime::process::Deed;
 use super::server::pipeline::{self, Passage};
 use super::server::request::{Request, Response};
 use super::server::status::Status;
@@ -232,6 +233,9 @@ impl Cluster {
         facts: &mut Vec<Arc<Fact>>,
     ) -> Result<Response, Status> {
         let asked = self.record(facts, actor.clone(), None, What::Asked { request: request.summary() });
+        if request.kind == Kind::Pod && request.subresource == "exec" {
+            return self.exec(request);
+        }
         let mut passage = Passage::default();
         let write_fact = FactId(self.last_fact + 1);
         let now = self.now();
@@ -301,6 +305,23 @@ impl Cluster {
         let mut sink = Sink(Sha256::new());
         std::fmt::Write::write_fmt(&mut sink, format_args!("{self:?}")).expect("a hash takes every text");
         sink.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Changes something inside a running container: files, or its process gets the signal to stop.
+    pub(super) fn change_inside(
+        &mut self,
+        pod: &ObjectKey,
+        node: &Name,
+        container: &str,
+        deeds: Vec<Deed>,
+        signalled: bool,
+    ) {
+        let (now, due_tick) = (self.now(), self.tick + 1);
+        let Some(component) = self.components.get_mut(&Actor::Kubelet(node.clone())) else { return };
+        if let Memory::Kubelet(memory) = &mut component.memory {
+            Arc::make_mut(memory).change_inside(pod, container, deeds, signalled, now);
+            component.queue.add(WorkKey::Object(pod.clone()), due_tick, None);
+        }
     }
 
     /// Puts a key into a component's queue: for the set-up and for tests.

@@ -10,6 +10,7 @@ pub mod diff;
 pub mod fact;
 pub mod fnv;
 pub mod history;
+pub mod inside;
 pub mod kubelet;
 pub mod machine;
 pub mod network;

@@ -22,15 +22,18 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use self::addresses::Addresses;
+pub use self::environment::environment as environment_of;
 use self::worker::Worker;
 use crate::api::kind::Kind;
 use crate::api::kinds::pod::Pod;
 use crate::api::meta::{Name, ObjectKey};
+use crate::api::time::Timestamp;
 use crate::cluster::actor::Actor;
 use crate::cluster::component::{Outcome, View};
 use crate::cluster::queue::WorkKey;
 use crate::cluster::rng::Stream;
 use crate::cluster::runtime::node::NodeRuntime;
+use crate::cluster::runtime::process::Deed;
 use crate::cluster::store::Change;
 
 /// What a kubelet keeps to itself.
@@ -40,6 +43,30 @@ pub struct Memory {
     pub runtime: NodeRuntime,
     workers: OrdMap<ObjectKey, Arc<Worker>>,
     addresses: Addresses,
+}
+
+impl Memory {
+    /// Changes something inside a running container, as a command does that is run beside its process: files, or its
+    /// process gets the signal to stop. Probes look again.
+    pub(super) fn change_inside(
+        &mut self,
+        pod: &ObjectKey,
+        container: &str,
+        deeds: Vec<Deed>,
+        signalled: bool,
+        now: Timestamp,
+    ) {
+        let Some(running) = self.runtime.pods.get_mut(pod) else { return };
+        let running = Arc::make_mut(running);
+        let Some(run) = running.containers.iter_mut().find(|run| run.name == container) else { return };
+        run.process.beside.extend(deeds.into_iter().map(|deed| (now, deed)));
+        if signalled {
+            run.process.take_signal(now);
+        }
+        if let Some(worker) = self.workers.get_mut(pod) {
+            Arc::make_mut(worker).keeper(container).probe_again();
+        }
+    }
 }
 
 /// The kubelets that a change concerns, with their keys: those of the node that a Pod is bound to. A kubelet knows what it

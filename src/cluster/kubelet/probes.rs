@@ -293,6 +293,7 @@ mod tests {
             container_id: String::new(),
             program: Arc::new(program),
             started_at: Timestamp(100),
+            beside: Vec::new(),
             ended: None,
         };
         let container = RunningContainer {

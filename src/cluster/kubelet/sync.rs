@@ -859,6 +859,7 @@ impl Look<'_> {
             container_id: format!("containerd://{id}"),
             program: Arc::new(applications::program_of(&start)),
             started_at: now,
+            beside: Vec::new(),
             ended: None,
         };
         let event = RuntimeEvent::Started;
@@ -910,6 +911,7 @@ impl Look<'_> {
         let pod = Arc::clone(&self.pod);
         let now = self.now();
         let mut changed = false;
+        self.look_inside_again();
         for (container, init) in all_containers(&pod) {
             let Some(run) =
                 self.running.container(&container.name).filter(|run| run.process.is_running()).cloned()
@@ -937,6 +939,24 @@ impl Look<'_> {
             }
         }
         changed
+    }
+
+    /// Where a command run beside a process changed something, probes that had no reason to run again have one.
+    fn look_inside_again(&mut self) {
+        let (pod, now) = (Arc::clone(&self.pod), self.now());
+        for (container, _) in all_containers(&pod) {
+            let Some(keeper) = self.worker.containers.get_mut(&container.name) else { continue };
+            if !std::mem::take(&mut keeper.changed_inside) {
+                continue;
+            }
+            for kind in [ProbeKind::Liveness, ProbeKind::Readiness] {
+                if let (Some(probe), Some(state)) = (kind.of(container), keeper.probe(kind))
+                    && state.success
+                {
+                    state.next_at = Some(state.on_grid(probe, Timestamp(now.0 + 1)));
+                }
+            }
+        }
     }
 
     /// Makes the readiness probe due, and counts its periods from now on.

@@ -65,6 +65,8 @@ pub struct Keeper {
     pub kill: Option<Kill>,
     /// Whether the kubelet killed it itself, to start it again in the same round.
     pub replaced: bool,
+    /// Whether a command run beside it changed something that its probes may see.
+    pub changed_inside: bool,
     /// Its readiness probe.
     pub readiness: Option<ProbeState>,
     /// Its liveness probe.
@@ -119,6 +121,13 @@ pub struct Stopping {
     pub kill_at: Timestamp,
     /// Whether its last status was written.
     pub reported: bool,
+}
+
+impl Keeper {
+    /// Makes probes that had no reason to run again do so: what they see may have changed.
+    pub fn probe_again(&mut self) {
+        self.changed_inside = true;
+    }
 }
 
 impl Worker {

@@ -101,6 +101,8 @@ pub struct Process {
     pub program: Arc<Program>,
     /// When it started.
     pub started_at: Timestamp,
+    /// What commands run beside it did to its files, in the order of time.
+    pub beside: Vec<(Timestamp, Deed)>,
     /// How it ended; `None` while it runs.
     pub ended: Option<Ended>,
 }
@@ -198,6 +200,18 @@ impl Process {
         once.or(round).map(|at| Timestamp(self.started_at.0 + at))
     }
 
+    /// Takes the signal to stop, sent from inside: one that asked for none does nothing.
+    pub fn take_signal(&mut self, now: Timestamp) {
+        let (seconds, exit_code) = match self.program.stop {
+            Stop::Never => return,
+            Stop::AtOnce => (0, 143),
+            Stop::After { seconds, exit_code } => (seconds, exit_code),
+        };
+        let after_seconds = now.seconds_since(self.started_at) + seconds;
+        let reason = if exit_code == 0 { "Completed" } else { "Error" }.to_string();
+        Arc::make_mut(&mut self.program).end = Some(End { after_seconds, exit_code, reason });
+    }
+
     fn deeds_until(&self, until: Timestamp) -> Vec<(Timestamp, &Deed)> {
         let age = until.seconds_since(self.started_at);
         let at = |seconds: i64| Timestamp(self.started_at.0 + seconds);
@@ -215,6 +229,10 @@ impl Process {
                 deeds.extend(done.map(|m| (at(start + m.at_seconds), &m.deed)));
             }
         }
+        if !self.beside.is_empty() {
+            deeds.extend(self.beside.iter().filter(|(at, _)| *at <= until).map(|(at, deed)| (*at, deed)));
+            deeds.sort_by_key(|(at, _)| *at);
+        }
         deeds
     }
 }
@@ -225,7 +243,13 @@ mod tests {
 
     fn process(program: Program) -> Process {
         let program = Arc::new(program);
-        Process { container_id: String::new(), program, started_at: Timestamp(100), ended: None }
+        Process {
+            container_id: String::new(),
+            program,
+            started_at: Timestamp(100),
+            beside: Vec::new(),
+            ended: None,
+        }
     }
 
     #[test]

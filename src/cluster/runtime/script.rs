@@ -23,6 +23,10 @@ pub struct Ran {
     pub exit_code: Option<i32>,
     /// What it wrote, a line each.
     pub output: Vec<String>,
+    /// What it did to files, in order.
+    pub deeds: Vec<Deed>,
+    /// Whether it told the container's first process to stop.
+    pub signalled: bool,
 }
 
 /// What a script does from its start on; `program` is what the image's own server does, for when the script comes to a
@@ -63,7 +67,9 @@ pub fn run_beside(
         Flow::Next | Flow::Break => Some(shell.last_code),
         Flow::Exit(code) => Some(code),
     };
-    Ran { exit_code, output: shell.output }
+    let deeds = shell.moments.into_iter().map(|moment| moment.deed);
+    let deeds = deeds.filter(|deed| !matches!(deed, Deed::Print(_))).collect();
+    Ran { exit_code, output: shell.output, deeds, signalled: shell.signalled }
 }
 
 /// Words as a shell line that means exactly them.
@@ -100,6 +106,8 @@ struct Shell<'a> {
     commands_left: u32,
     /// Whether a command came up that is not understood, which may be the image's own server.
     met_unknown: bool,
+    /// Whether the first process was told to stop.
+    signalled: bool,
 }
 
 const OPERATORS: [&str; 12] = ["&&", "||", ";;", ";", "\n", ">>", ">", "|", "&", "(", ")", "<"];
@@ -200,6 +208,7 @@ impl<'a> Shell<'a> {
             last_code: 0,
             commands_left: MAX_COMMANDS,
             met_unknown: false,
+            signalled: false,
         }
     }
 
@@ -427,7 +436,13 @@ impl<'a> Shell<'a> {
             },
             "sim-ok" => {}
             "sim-fail" => code = 1,
-            "kill" | "pgrep" | "pidof" | "pkill" => {}
+            "kill" => {
+                // The first process of a container is safe from SIGKILL sent from inside.
+                let told = arguments.first().map_or("", String::as_str);
+                let asks = !matches!(told, "-9" | "-KILL" | "-SIGKILL" | "-0" | "-l");
+                self.signalled |= asks && arguments.iter().any(|word| word == "1");
+            }
+            "pgrep" | "pidof" | "pkill" => {}
             "sh" | "bash" | "ash" | "dash" => {
                 match arguments.iter().position(|word| word.starts_with('-') && word.ends_with('c')) {
                     Some(at) if at + 1 < arguments.len() => return self.run_text(&arguments[at + 1]),

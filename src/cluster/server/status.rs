@@ -109,6 +109,12 @@ impl Status {
         Self { code: 400, reason: "BadRequest", message: message.into(), details: Details::default() }
     }
 
+    /// 500: something behind the server failed, for the given reason.
+    pub fn internal(why: impl std::fmt::Display) -> Self {
+        let message = format!("Internal error occurred: {why}");
+        Self { code: 500, reason: "InternalError", message, details: Details::default() }
+    }
+
     /// 405: the verb does not exist for the resource.
     pub fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource".to_string();

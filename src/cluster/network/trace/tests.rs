@@ -115,6 +115,7 @@ impl Scene {
             container_id: String::new(),
             program: Arc::new(Program { listens, ..Program::default() }),
             started_at: Timestamp(0),
+            beside: Vec::new(),
             ended: None,
         };
         let container = RunningContainer {
