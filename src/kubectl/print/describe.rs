@@ -3,20 +3,26 @@
 //! Every describer writes lines whose cells are separated by tabs; they are aligned together at the end.
 //!
 //! Models: `k8s.io/kubectl/pkg/describe/describe.go` (v1.36).
-//! Leaves out: describers of kinds that nothing acts on yet; those show their fields as they are.
+//! Leaves out: kinds without a describer of their own; those show their fields as they are.
 
+mod batch;
 mod cluster;
 mod container;
 mod events;
 mod network;
 mod node;
 mod pod;
+mod policy;
+pub mod rights;
+mod storage;
 pub mod template;
 mod workload;
 
 use std::collections::BTreeMap;
 
 use super::tabs;
+use crate::api::kind::Kind;
+use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
 use crate::kubectl::commands::apply::LAST_APPLIED;
 use crate::kubectl::host::Host;
@@ -32,14 +38,79 @@ pub fn text(object: &Object, host: &dyn Host, show_events: bool) -> String {
         Object::Ingress(ingress) => network::ingress(ingress, host),
         Object::IngressClass(class) => network::ingress_class(class),
         Object::Node(node) => node::describe(node, host),
-        Object::Namespace(namespace) => cluster::namespace(namespace),
+        Object::Endpoints(endpoints) => network::endpoints(endpoints),
+        Object::Namespace(namespace) => cluster::namespace(namespace, host),
         Object::ConfigMap(map) => cluster::config_map(map),
-        _ => cluster::any(object),
+        _ => read_off(object, host),
     };
-    if show_events && !matches!(object, Object::Namespace(_)) {
+    if show_events && !WITHOUT_EVENTS.contains(&object.kind()) {
         out.push_str(&events::of(object, host));
     }
     tabs::align(&out, 0, 2)
+}
+
+/// Kinds whose describers do not ask for events.
+const WITHOUT_EVENTS: &[Kind] = &[
+    Kind::Namespace,
+    Kind::Secret,
+    Kind::NetworkPolicy,
+    Kind::ResourceQuota,
+    Kind::LimitRange,
+    Kind::Role,
+    Kind::ClusterRole,
+    Kind::RoleBinding,
+    Kind::ClusterRoleBinding,
+];
+
+/// The descriptions that are read off an object's JSON.
+fn read_off(object: &Object, host: &dyn Host) -> String {
+    let value = &object.to_value();
+    match object.kind() {
+        Kind::Secret => cluster::secret(object, value),
+        Kind::PriorityClass => cluster::priority_class(object, value),
+        Kind::StatefulSet => workload::stateful_set(object, value, host),
+        Kind::DaemonSet => workload::daemon_set(object, value, host),
+        Kind::Job => batch::job(object, value),
+        Kind::CronJob => batch::cron_job(object, value),
+        Kind::HorizontalPodAutoscaler => batch::autoscaler(object, value),
+        Kind::PersistentVolumeClaim => storage::claim(object, value, host),
+        Kind::PersistentVolume => storage::volume(object, value, host),
+        Kind::StorageClass => storage::storage_class(object, value),
+        Kind::NetworkPolicy => policy::network_policy(object, value),
+        Kind::PodDisruptionBudget => policy::disruption_budget(object, value),
+        Kind::ResourceQuota => policy::quota(object, value),
+        Kind::LimitRange => policy::limit_range(object, value),
+        Kind::Role | Kind::ClusterRole => rights::role(object, value),
+        Kind::RoleBinding | Kind::ClusterRoleBinding => rights::role_binding(object, value),
+        Kind::ServiceAccount => rights::service_account(object, value, host),
+        _ => cluster::any(object),
+    }
+}
+
+/// One line: a title and what it is.
+fn put(out: &mut String, title: &str, text: &str) {
+    out.push_str(&format!("{title}:\t{text}\n"));
+}
+
+/// Name, namespace, labels and annotations, as most descriptions begin.
+fn head(object: &Object, with_namespace: bool, with_marks: bool) -> String {
+    let meta = object.meta();
+    let mut out = format!("Name:\t{}\n", meta.name);
+    if with_namespace {
+        put(&mut out, "Namespace", &meta.namespace);
+    }
+    if with_marks {
+        out.push_str(&labels_lines("", "Labels", &meta.labels));
+        out.push_str(&annotations_lines("", &meta.annotations));
+    }
+    out
+}
+
+/// The controller of an object, if it has one.
+fn put_controller(out: &mut String, meta: &ObjectMeta) {
+    if let Some(owner) = meta.controller() {
+        put(out, "Controlled By", &format!("{}/{}", owner.kind, owner.name));
+    }
 }
 
 /// `Labels:` and the like: one pair a line.

@@ -5,5 +5,6 @@ pub mod format;
 pub mod row;
 pub mod table;
 pub mod tabs;
+pub mod value;
 
 pub use format::Format;

@@ -1,10 +1,14 @@
-//! Namespaces, ConfigMaps, and what has no description of its own.
+//! Namespaces, ConfigMaps, Secrets, priority classes, and what has no description of its own.
 
-use super::{annotations_lines, labels_lines};
+use serde_json::Value;
+
+use super::{annotations_lines, head, labels_lines, put};
 use crate::api::kinds::cluster::{ConfigMap, Namespace};
 use crate::api::object::Object;
+use crate::kubectl::host::Host;
+use crate::kubectl::print::value::{number, or, text};
 
-pub(super) fn namespace(namespace: &Namespace) -> String {
+pub(super) fn namespace(namespace: &Namespace, host: &dyn Host) -> String {
     let mut out = format!("Name:\t{}\n", namespace.meta.name);
     out.push_str(&labels_lines("", "Labels", &namespace.meta.labels));
     out.push_str(&annotations_lines("", &namespace.meta.annotations));
@@ -26,7 +30,7 @@ pub(super) fn namespace(namespace: &Namespace) -> String {
             ));
         }
     }
-    out.push_str("\nNo resource quota.\n\nNo LimitRange resource.\n");
+    out.push_str(&super::policy::of_namespace(&namespace.meta.name, host));
     out
 }
 
@@ -40,10 +44,36 @@ pub(super) fn config_map(map: &ConfigMap) -> String {
     }
     out.push_str("\nBinaryData\n====\n");
     for (key, value) in &map.binary_data {
-        let padding = value.bytes().rev().take_while(|byte| *byte == b'=').count();
-        out.push_str(&format!("{key}: {} bytes\n", (value.len() / 4 * 3).saturating_sub(padding)));
+        out.push_str(&format!("{key}: {} bytes\n", decoded_bytes(value)));
     }
     out.push('\n');
+    out
+}
+
+/// How many bytes a text in base64 stands for.
+fn decoded_bytes(data: &str) -> usize {
+    let padding = data.bytes().rev().take_while(|byte| *byte == b'=').count();
+    (data.len() / 4 * 3).saturating_sub(padding)
+}
+
+pub(super) fn priority_class(object: &Object, value: &Value) -> String {
+    let mut out = format!("Name:\t{}\n", object.meta().name);
+    put(&mut out, "Value", &number(&value["value"]));
+    put(&mut out, "GlobalDefault", &or(&value["globalDefault"], "false"));
+    put(&mut out, "PreemptionPolicy", &text(&value["preemptionPolicy"]));
+    put(&mut out, "Description", &text(&value["description"]));
+    out.push_str(&annotations_lines("", &object.meta().annotations));
+    out
+}
+
+pub(super) fn secret(object: &Object, value: &Value) -> String {
+    let mut out = head(object, true, true);
+    let secret_type = text(&value["type"]);
+    out.push_str(&format!("\nType:\t{secret_type}\n\nData\n====\n"));
+    for (key, data) in value["data"].as_object().into_iter().flatten() {
+        let data = data.as_str().unwrap_or_default();
+        out.push_str(&format!("{key}:\t{} bytes\n", decoded_bytes(data)));
+    }
     out
 }
 
@@ -66,20 +96,20 @@ pub(super) fn any(object: &Object) -> String {
     out
 }
 
-fn write_fields(out: &mut String, fields: &serde_json::Map<String, serde_json::Value>, depth: usize) {
+fn write_fields(out: &mut String, fields: &serde_json::Map<String, Value>, depth: usize) {
     let indent = "  ".repeat(depth);
     for (name, value) in fields {
         let title = title_of(name);
         match value {
-            serde_json::Value::Object(inner) => {
+            Value::Object(inner) => {
                 out.push_str(&format!("{indent}{title}:\n"));
                 write_fields(out, inner, depth + 1);
             }
-            serde_json::Value::Array(items) => {
+            Value::Array(items) => {
                 out.push_str(&format!("{indent}{title}:\n"));
                 for item in items {
                     match item {
-                        serde_json::Value::Object(inner) => write_fields(out, inner, depth + 1),
+                        Value::Object(inner) => write_fields(out, inner, depth + 1),
                         other => {
                             out.push_str(&format!("{indent}  {}\n", crate::kubectl::jsonpath::text_of(other)))
                         }

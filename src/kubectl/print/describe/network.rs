@@ -1,9 +1,9 @@
-//! Services, EndpointSlices, Ingresses and their classes.
+//! Services, Endpoints, EndpointSlices, Ingresses and their classes.
 
 use super::{annotations_lines, labels_lines, or_none, or_unset};
 use crate::api::int_or_string::IntOrString;
 use crate::api::kinds::networking::{
-    EndpointSlice, Ingress, IngressBackend, IngressClass, Service, ServicePort,
+    EndpointSlice, Endpoints, Ingress, IngressBackend, IngressClass, Service, ServicePort,
 };
 use crate::kubectl::host::Host;
 use crate::kubectl::print::row::{entry_points, three_and_more};
@@ -136,6 +136,30 @@ pub(super) fn endpoint_slice(slice: &EndpointSlice) -> String {
         }
         out.push_str(&format!("    NodeName:\t{}\n", or_unset(&endpoint.node_name)));
         out.push_str(&format!("    Zone:\t{}\n", or_unset(&endpoint.zone)));
+    }
+    out
+}
+
+pub(super) fn endpoints(endpoints: &Endpoints) -> String {
+    let meta = &endpoints.meta;
+    let mut out = format!("Name:\t{}\nNamespace:\t{}\n", meta.name, meta.namespace);
+    out.push_str(&labels_lines("", "Labels", &meta.labels));
+    out.push_str(&annotations_lines("", &meta.annotations));
+    out.push_str("Subsets:\n");
+    for subset in &endpoints.subsets {
+        for (title, addresses) in
+            [("Addresses", &subset.addresses), ("NotReadyAddresses", &subset.not_ready_addresses)]
+        {
+            let ips: Vec<&str> = addresses.iter().map(|address| address.ip.as_str()).collect();
+            out.push_str(&format!("  {title}:\t{}\n", or_none(&ips.join(","))));
+        }
+        if !subset.ports.is_empty() {
+            out.push_str("  Ports:\n    Name\tPort\tProtocol\n    ----\t----\t--------\n");
+            for port in &subset.ports {
+                out.push_str(&format!("    {}\t{}\t{}\n", or_unset(&port.name), port.port, port.protocol));
+            }
+        }
+        out.push('\n');
     }
     out
 }

@@ -55,9 +55,7 @@ pub(super) fn describe(pod: &Pod, host: &dyn Host) -> String {
             out.push_str(&format!("  IP:\t{}\n", ip.ip));
         }
     }
-    if let Some(owner) = meta.controller() {
-        out.push_str(&format!("Controlled By:\t{}/{}\n", owner.kind, owner.name));
-    }
+    super::put_controller(&mut out, meta);
     if let Some(node) = status.rest.get("nominatedNodeName").and_then(|node| node.as_str()) {
         out.push_str(&format!("NominatedNodeName:\t{node}\n"));
     }

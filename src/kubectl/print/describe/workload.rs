@@ -1,13 +1,19 @@
-//! Deployments and ReplicaSets.
+//! Deployments, ReplicaSets, StatefulSets and DaemonSets.
 
 use std::sync::Arc;
 
-use super::{annotations_lines, labels_lines, template};
-use crate::api::kinds::apps::{Deployment, ReplicaSet};
+use serde_json::Value;
+
+use super::{annotations_lines, labels_lines, put, template};
+use crate::api::codec::Codec;
+use crate::api::kinds::apps::{Deployment, PodTemplateSpec, ReplicaSet};
 use crate::api::kinds::pod::Pod;
+use crate::api::meta::ObjectMeta;
+use crate::api::object::Object;
 use crate::kubectl::duration;
 use crate::kubectl::host::Host;
 use crate::kubectl::print::row::selector_text;
+use crate::kubectl::print::value::{go_list, items, number, or, pairs, text};
 
 pub(super) fn deployment(deployment: &Deployment, host: &dyn Host) -> String {
     let (meta, spec, status) = (&deployment.meta, &deployment.spec, &deployment.status);
@@ -90,25 +96,13 @@ pub(super) fn replica_set(set: &ReplicaSet, host: &dyn Host) -> String {
     out.push_str(&format!("Selector:\t{}\n", selector_text(&spec.selector)));
     out.push_str(&labels_lines("", "Labels", &meta.labels));
     out.push_str(&annotations_lines("", &meta.annotations));
-    if let Some(owner) = meta.controller() {
-        out.push_str(&format!("Controlled By:\t{}/{}\n", owner.kind, owner.name));
-    }
+    super::put_controller(&mut out, meta);
     out.push_str(&format!(
         "Replicas:\t{} current / {} desired\n",
         status.replicas,
         spec.replicas.unwrap_or(1)
     ));
-    let phase = |phase: &str| {
-        let pods = host.store().list_in::<Pod>(&meta.namespace);
-        pods.filter(|pod| pod.meta.is_controlled_by(&meta.uid) && pod.status.phase == phase).count()
-    };
-    out.push_str(&format!(
-        "Pods Status:\t{} Running / {} Waiting / {} Succeeded / {} Failed\n",
-        phase("Running"),
-        phase("Pending"),
-        phase("Succeeded"),
-        phase("Failed")
-    ));
+    out.push_str(&pods_status(meta, host));
     out.push_str(&template::text(&spec.template));
     if !status.conditions.is_empty() {
         out.push_str("Conditions:\n  Type\tStatus\tReason\n  ----\t------\t------\n");
@@ -119,5 +113,96 @@ pub(super) fn replica_set(set: &ReplicaSet, host: &dyn Host) -> String {
             ));
         }
     }
+    out
+}
+
+/// The phases of the Pods that an object controls.
+fn pods_status(meta: &ObjectMeta, host: &dyn Host) -> String {
+    let phase = |phase: &str| {
+        let pods = host.store().list_in::<Pod>(&meta.namespace);
+        pods.filter(|pod| pod.meta.is_controlled_by(&meta.uid) && pod.status.phase == phase).count()
+    };
+    format!(
+        "Pods Status:\t{} Running / {} Waiting / {} Succeeded / {} Failed\n",
+        phase("Running"),
+        phase("Pending"),
+        phase("Succeeded"),
+        phase("Failed")
+    )
+}
+
+/// A selector as it is matched; empty when it selects everything.
+pub(super) fn selector_of(selector: &Value) -> String {
+    crate::api::labels::Selector::from_label_selector(selector).to_string()
+}
+
+/// The block of a template that stands in an object's JSON.
+pub(super) fn template_of(value: &Value) -> String {
+    template::text(&PodTemplateSpec::decode(value.clone()).unwrap_or_default())
+}
+
+pub(super) fn stateful_set(object: &Object, value: &Value, host: &dyn Host) -> String {
+    let (spec, meta) = (&value["spec"], object.meta());
+    let mut out = format!("Name:\t{}\nNamespace:\t{}\n", meta.name, meta.namespace);
+    put(&mut out, "CreationTimestamp", &meta.creation_timestamp.map(duration::rfc1123).unwrap_or_default());
+    put(&mut out, "Selector", &selector_of(&spec["selector"]));
+    out.push_str(&labels_lines("", "Labels", &meta.labels));
+    out.push_str(&annotations_lines("", &meta.annotations));
+    let (wanted, there) = (or(&spec["replicas"], "1"), number(&value["status"]["replicas"]));
+    put(&mut out, "Replicas", &format!("{wanted} desired | {there} total"));
+    let strategy = &spec["updateStrategy"];
+    put(&mut out, "Update Strategy", &text(&strategy["type"]));
+    let rolling = &strategy["rollingUpdate"];
+    if !rolling["partition"].is_null() {
+        out.push_str(&format!("  Partition:\t{}\n", number(&rolling["partition"])));
+        if !rolling["maxUnavailable"].is_null() {
+            out.push_str(&format!("  MaxUnavailable:\t{}\n", text(&rolling["maxUnavailable"])));
+        }
+    }
+    out.push_str(&pods_status(meta, host));
+    out.push_str(&template_of(&spec["template"]));
+    let claims = items(&spec["volumeClaimTemplates"]);
+    if claims.is_empty() {
+        put(&mut out, "Volume Claims", "<none>");
+        return out;
+    }
+    out.push_str("Volume Claims:\n");
+    for claim in claims {
+        let (meta, spec) = (&claim["metadata"], &claim["spec"]);
+        out.push_str(&format!(
+            "  Name:\t{}\n  StorageClass:\t{}\n",
+            text(&meta["name"]),
+            text(&spec["storageClassName"])
+        ));
+        for (title, field) in [("Labels", "labels"), ("Annotations", "annotations")] {
+            out.push_str(&labels_lines("  ", title, &crate::api::labels::labels_of(&meta[field])));
+        }
+        out.push_str(&format!(
+            "  Capacity:\t{}\n  Access Modes:\t{}\n",
+            or(&spec["resources"]["requests"]["storage"], "<default>"),
+            go_list(&spec["accessModes"])
+        ));
+    }
+    out
+}
+
+pub(super) fn daemon_set(object: &Object, value: &Value, host: &dyn Host) -> String {
+    let (spec, status, meta) = (&value["spec"], &value["status"], object.meta());
+    let mut out = format!("Name:\t{}\nNamespace:\t{}\n", meta.name, meta.namespace);
+    put(&mut out, "Selector", &selector_of(&spec["selector"]));
+    put(&mut out, "Node-Selector", &pairs(&spec["template"]["spec"]["nodeSelector"]));
+    out.push_str(&labels_lines("", "Labels", &meta.labels));
+    out.push_str(&annotations_lines("", &meta.annotations));
+    for (title, field) in [
+        ("Desired Number of Nodes Scheduled", "desiredNumberScheduled"),
+        ("Current Number of Nodes Scheduled", "currentNumberScheduled"),
+        ("Number of Nodes Scheduled with Up-to-date Pods", "updatedNumberScheduled"),
+        ("Number of Nodes Scheduled with Available Pods", "numberAvailable"),
+        ("Number of Nodes Misscheduled", "numberMisscheduled"),
+    ] {
+        out.push_str(&format!("{title}: {}\n", number(&status[field])));
+    }
+    out.push_str(&pods_status(meta, host));
+    out.push_str(&template_of(&spec["template"]));
     out
 }

@@ -8,6 +8,7 @@ use crate::api::labels::Selector;
 use crate::api::object::Object;
 use crate::api::time::Timestamp;
 use crate::kubectl::duration;
+use crate::kubectl::print::value::{access_modes, count, number, or, selector, text};
 
 /// The columns of a kind.
 pub(super) fn columns(kind: Kind) -> &'static [Column] {
@@ -159,43 +160,6 @@ pub(super) fn columns(kind: Kind) -> &'static [Column] {
     }
 }
 
-/// A scalar as a cell; empty when it is absent.
-fn text(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-/// A number as a cell; nothing counts as zero.
-fn number(value: &Value) -> String {
-    value.as_i64().unwrap_or(0).to_string()
-}
-
-fn count(value: &Value) -> String {
-    value.as_object().map_or(0, serde_json::Map::len).to_string()
-}
-
-fn or(value: &Value, otherwise: &str) -> String {
-    if value.is_null() { otherwise.to_string() } else { text(value) }
-}
-
-fn access_modes(value: &Value) -> String {
-    let short = |mode: &Value| match mode.as_str() {
-        Some("ReadWriteOnce") => "RWO",
-        Some("ReadOnlyMany") => "ROX",
-        Some("ReadWriteMany") => "RWX",
-        Some("ReadWriteOncePod") => "RWOP",
-        _ => "",
-    };
-    value.as_array().into_iter().flatten().map(short).collect::<Vec<_>>().join(",")
-}
-
-fn selector(value: &Value) -> String {
-    or_none(&Selector::from_label_selector(value).to_string())
-}
-
 /// The names and the images of a template's containers.
 fn containers(template: &Value) -> [String; 2] {
     let of = |field: &str| {
@@ -212,7 +176,7 @@ pub(super) fn cells(object: &Object, age: String, now: Timestamp) -> Vec<String>
     let name = object.meta().name.to_string();
     let mut cells = vec![name];
     match object.kind() {
-        Kind::Secret => cells.extend([text(&value["type"]), count(&value["data"]), age]),
+        Kind::Secret => cells.extend([text(&value["type"]), count(&value["data"]).to_string(), age]),
         Kind::ResourceQuota => {
             let (requests, limits) = quota(spec, status);
             cells.extend([requests, limits, age]);
