@@ -3,6 +3,7 @@
 //! Where the order of rows is chance, a text can match in several ways. All are tried: the cluster is a value, so a
 //! session that fails further down goes on from an earlier way to match.
 
+use kubestep::api::kinds::cluster::Node;
 use kubestep::cluster::settings::Settings;
 use kubestep::kubectl::Output;
 use regex_lite::Regex;
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use super::case::Case;
 use super::placeholder::Bindings;
-use super::stage::{Stage, recorded_node};
+use super::stage::{COMMAND_TAKES_TICKS, QUIET_TICKS, Stage, recorded_node};
 use super::text::{self, Tolerance};
 
 /// The most ways to match that are followed in one session.
@@ -18,16 +19,6 @@ const MAX_WAYS: usize = 60;
 
 /// How long `until` waits.
 const UNTIL_TICKS: u64 = 90;
-
-/// A pause of the cluster that counts as quiet, in ticks.
-const QUIET_TICKS: u64 = 3;
-
-/// How long a command that writes takes.
-///
-/// A recorded command line took some tenths of a second from key press to prompt, in which each component of the real
-/// cluster acted several times. Here one link of the chain takes one tick and a command takes none, so that time is
-/// let pass after every command of a session with nodes that asked the server to write.
-const COMMAND_TICKS: u64 = 4;
 
 /// Words that a Pod shows in turn while it fails.
 const CRASH_WORDS: [&str; 4] = ["CrashLoopBackOff", "Error", "ImagePullBackOff", "ErrImagePull"];
@@ -83,6 +74,11 @@ impl Player<'_> {
     /// Plays the steps from `index` on. Returns whether all match in some way.
     fn go(&mut self, index: usize, mut scene: Scene) -> bool {
         let Some(step) = self.steps.get(index) else { return true };
+        scene.bindings = named(text_of(step, "run"), &scene);
+        let line = [text_of(step, "run"), text_of(step, "stdin")].concat();
+        if let Some(node) = scene.bindings.unbound(&line).filter(|name| name.starts_with("node")) {
+            return self.with_each_node(index, node, &scene);
+        }
         let ways = match self.step(step, &mut scene) {
             Ok(ways) => ways,
             Err(difference) => {
@@ -106,6 +102,16 @@ impl Player<'_> {
         false
     }
 
+    /// Goes on with each node that `name` may stand for: a command names one that nothing has shown.
+    fn with_each_node(&mut self, index: usize, name: &str, scene: &Scene) -> bool {
+        let nodes: Vec<String> =
+            scene.stage.cluster.store.list::<Node>().map(|node| node.meta.name.to_string()).collect();
+        nodes.iter().any(|node| {
+            let mut scene = scene.clone();
+            scene.bindings.bind(name, node) && self.go(index, scene)
+        })
+    }
+
     /// Plays one step. Returns the ways in which it matches.
     fn step(&self, step: &Value, scene: &mut Scene) -> Result<Vec<Bindings>, String> {
         if step.get("settle").is_some() {
@@ -120,7 +126,6 @@ impl Player<'_> {
             wait_until(until, scene)?;
             return Ok(vec![scene.bindings.clone()]);
         }
-        scene.bindings = named(text_of(step, "run"), scene);
         let line = filled(text_of(step, "run"), &scene.bindings)?;
         let input = step.get("stdin").and_then(Value::as_str);
         let input = input.map(|input| filled(input, &scene.bindings)).transpose()?;
@@ -138,7 +143,7 @@ impl Player<'_> {
             }
         };
         if self.learner && scene.stage.take_wrote() {
-            scene.stage.advance(COMMAND_TICKS);
+            scene.stage.advance(COMMAND_TAKES_TICKS);
         }
         if !self.learner {
             // Such sessions wait for nothing: between two commands the controllers had time enough.

@@ -18,6 +18,9 @@ use serde_json::{Value, json};
 /// The namespace of a recorded session.
 pub const NAMESPACE: &str = "demo";
 
+/// A pause of the cluster that counts as quiet, in ticks.
+pub const QUIET_TICKS: u64 = 3;
+
 /// The most ticks that a cluster may take to come to rest.
 const SETTLE_TICKS: u64 = 120;
 
@@ -35,6 +38,14 @@ pub struct Stage {
     /// Whether a command has written something since the runner last asked.
     wrote: bool,
 }
+
+/// How long a command that writes takes.
+///
+/// A recorded command line took some tenths of a second from key press to prompt, in which each component of the real
+/// cluster acted several times. Here one link of the chain takes one tick and a command takes none, so that time is
+/// let pass after every command of a session with nodes that asked the server to write; a watch during which such a
+/// command ran goes on for as long.
+pub const COMMAND_TAKES_TICKS: u64 = 4;
 
 /// The most ticks that a command may wait.
 const COMMAND_TICKS: u64 = 600;
@@ -85,11 +96,15 @@ impl Stage {
     pub fn settle(&mut self, gap_ticks: u64) {
         for _ in 0..SETTLE_TICKS {
             self.tick();
-            let soon = self.cluster.tick() + gap_ticks;
-            if self.cluster.next_busy_tick().is_none_or(|busy| busy > soon) {
+            if self.is_quiet(gap_ticks) {
                 return;
             }
         }
+    }
+
+    fn is_quiet(&self, gap_ticks: u64) -> bool {
+        let soon = self.cluster.tick() + gap_ticks;
+        self.cluster.next_busy_tick().is_none_or(|busy| busy > soon)
     }
 
     /// Carries out a command line and lets time pass until it has ended.
@@ -119,13 +134,23 @@ impl Stage {
         let output = match run_with_input(line, input, &mut terminal, self) {
             Execution::Finished(output) => output,
             Execution::Waiting(mut output, mut waiting) => {
-                for tick in 1..=ticks {
+                let mut ticks = ticks;
+                let mut tick = 0;
+                while tick < ticks {
+                    tick += 1;
                     self.tick();
                     let poll = waiting.poll(&mut terminal, self);
                     output.append(&poll.printed);
                     if let Some(exit) = poll.finished {
                         output.exit = exit;
                         break;
+                    }
+                    if answer.is_some()
+                        && tick == ticks
+                        && tick < COMMAND_TICKS
+                        && !self.is_quiet(QUIET_TICKS)
+                    {
+                        ticks += 1;
                     }
                     if let Some((at, line)) = meanwhile.as_ref().filter(|(at, _)| *at == tick) {
                         let _ = at;
