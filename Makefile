@@ -40,6 +40,10 @@ proofs: setup-rust ## Play the lessons, and hold the conformance floors
 digests: setup-rust ## Write the determinism session's digests down again, after a change that was meant
 	KUBESTEP_BLESS=1 cargo test --quiet --no-default-features --features cli --test determinism
 
+.PHONY: facts
+facts: setup-rust ## Write tests/conformance/FACTS.md down again: which facts hold
+	FACTS=write cargo test --quiet --no-default-features --features cli --test facts
+
 .PHONY: wasm-test
 wasm-test: setup-wasm ## Run tests/wasm in headless Chromium
 	@$(STEP) "WebAssembly tests" scripts/wasm-test.sh

@@ -4,8 +4,7 @@
 //! Watches: every kind.
 //! Writes: deletions, owner references, the finalizers `foregroundDeletion` and `orphan`.
 //! Models: `pkg/controller/garbagecollector/garbagecollector.go: attemptToDeleteItem, attemptToOrphanWorker` (v1.36).
-//! Leaves out: owners of kinds that the cluster does not know (taken to exist), events about owners in another
-//! namespace, breaking circles of objects that wait for one another.
+//! Leaves out: owners of kinds that the cluster does not know (taken to exist), breaking circles of objects that wait for one another.
 
 use crate::api::kind::Kind;
 use crate::api::meta::{ObjectKey, ObjectMeta, OwnerReference};
@@ -14,7 +13,7 @@ use crate::cluster::because::Because;
 use crate::cluster::component::{Outcome, View};
 use crate::cluster::queue::WorkKey;
 use crate::cluster::server::request::Propagation;
-use crate::cluster::server::write::Operation;
+use crate::cluster::server::write::{EventRecord, Operation, Write};
 use crate::cluster::store::{Change, Store};
 
 /// The finalizer that holds an owner until its dependents are gone.
@@ -155,8 +154,30 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
         }
     };
     let because = because.with("object", format!("{} {}", object.kind().name(), meta.name));
-    let writes = vec![operation.because(because.clone())];
+    let mut writes: Vec<Write> =
+        elsewhere(view.store, object).into_iter().map(|event| event.because(because.clone())).collect();
+    writes.push(operation.because(because.clone()));
     Outcome { saw, because: Some(because), writes, ..Outcome::default() }
+}
+
+/// An event for each owner that is there, but in another namespace, where nobody looks for it.
+fn elsewhere(store: &Store, object: &Object) -> Vec<Operation> {
+    let mut events = Vec::new();
+    for reference in &object.meta().owner_references {
+        let Some(kind) = Kind::from_manifest(&reference.api_version, &reference.kind) else { continue };
+        let namespace = &object.meta().namespace;
+        let is_elsewhere = |owner: &Object| {
+            owner.meta().uid == reference.uid && owner.meta().namespace != *namespace && kind.is_namespaced()
+        };
+        if !namespace.is_empty() && store.objects_of(kind).any(is_elsewhere) {
+            let message = format!(
+                "ownerRef [{}/{}, namespace: {namespace}, name: {}, uid: {}] does not exist in namespace \"{namespace}\"",
+                reference.api_version, reference.kind, reference.name, reference.uid
+            );
+            events.push(Operation::Event(EventRecord::warning(object, "OwnerRefInvalidNamespace", message)));
+        }
+    }
+    events
 }
 
 fn saw(reference: &OwnerReference, fate: Fate) -> Because {

@@ -162,8 +162,10 @@ pub fn prepare_for_update(kind: &'static Type, old: &Value, new: &mut Value) {
             }
         }
     }
-    if kind.name == "core.v1.Service" {
-        service_update(old, new);
+    match kind.name {
+        "core.v1.Service" => service_update(old, new),
+        "core.v1.Pod" => pod_update(old, new),
+        _ => {}
     }
     if HAS_GENERATION.contains(&kind.name) {
         let counts = |object: &Value| {
@@ -179,6 +181,34 @@ pub fn prepare_for_update(kind: &'static Type, old: &Value, new: &mut Value) {
         if counts(old) != counts(new) {
             let before = old["metadata"]["generation"].as_i64().unwrap_or(0);
             new["metadata"]["generation"] = Value::from(before + 1);
+        }
+    }
+}
+
+/// Gives a changed Pod what admission had given the stored one and the request left out: its priority and the default
+/// tolerations.
+///
+/// Models: `plugin/pkg/admission/{priority,defaulttolerationseconds}`, which act on updates too, before validation.
+fn pod_update(old: &Value, new: &mut Value) {
+    let old = &old["spec"];
+    let spec = record(new, "spec");
+    for name in ["priority", "preemptionPolicy"] {
+        if let Some(value) = old.get(name) {
+            spec.entry(name).or_insert_with(|| value.clone());
+        }
+    }
+    let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));
+    let Value::Array(tolerations) = tolerations else { return };
+    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
+        let covers = |toleration: &Value| {
+            let (of_key, effect) = (&toleration["key"], &toleration["effect"]);
+            (of_key == key || of_key.is_null() || of_key == "")
+                && (effect == "NoExecute" || effect.is_null() || effect == "")
+        };
+        if !tolerations.iter().any(covers) {
+            tolerations.push(json!({
+                "key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300,
+            }));
         }
     }
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::request::Propagation;
-use super::status::Status;
+use super::status::{Cause, Status};
 use super::write::Operation;
 use super::{admit, events};
 use crate::api::kind::Kind;
@@ -63,6 +63,8 @@ impl Written {
 
 const NAME_SUFFIX_LETTERS: u8 = 5;
 const MAX_GENERATED_BASE_BYTES: usize = 58;
+/// How often a generated name is drawn when those before are taken.
+const MAX_NAME_ATTEMPTS: u32 = 8;
 
 impl Transaction<'_> {
     /// Carries out a component's write.
@@ -89,14 +91,21 @@ impl Transaction<'_> {
     /// admission refuses.
     pub fn create(&mut self, mut object: Object) -> Result<Written, Status> {
         let kind = object.kind();
-        let meta = object.meta_mut();
-        if meta.name.is_empty() && !meta.generate_name.is_empty() {
-            meta.name = self.generated_name(&meta.generate_name).into();
-        }
         self.check_namespace(kind, object.meta())?;
-        let key = object.key();
-        if self.store.object(&key).is_some() {
-            return Err(Status::already_exists(kind, &key.name));
+        let meta = object.meta_mut();
+        let is_generated = meta.name.is_empty() && !meta.generate_name.is_empty();
+        let mut key = object.key();
+        for attempt in 1..=if is_generated { MAX_NAME_ATTEMPTS } else { 1 } {
+            if is_generated {
+                let meta = object.meta_mut();
+                meta.name = self.generated_name(&meta.generate_name).into();
+                key = object.key();
+            }
+            match self.store.object(&key) {
+                None => break,
+                Some(_) if is_generated && attempt < MAX_NAME_ATTEMPTS => {}
+                Some(_) => return Err(Status::already_exists(kind, &key.name)),
+            }
         }
         let now = self.now;
         let meta = object.meta_mut();
@@ -115,9 +124,18 @@ impl Transaction<'_> {
     /// Replaces metadata and spec; the status stays as stored.
     ///
     /// # Errors
-    /// 404, or 409 when the object carries a resourceVersion that is not the stored one.
+    /// 404, or 409 when the object carries a resourceVersion that is not the stored one, or 422 when the kind must
+    /// carry one and does not.
     pub fn update(&mut self, object: Object) -> Result<Written, Status> {
         let key = object.key();
+        if must_name_version(key.kind) && object.meta().resource_version == Revision(0) {
+            let cause = Cause {
+                reason: "FieldValueInvalid",
+                message: "Invalid value: 0: must be specified for an update".to_string(),
+                field: "metadata.resourceVersion".to_string(),
+            };
+            return Err(Status::invalid(key.kind, &key.name, vec![cause]));
+        }
         let old = self.current(&key, object.meta())?;
         let mut new = object;
         keep_status(&old, &mut new);
@@ -143,7 +161,7 @@ impl Transaction<'_> {
 
     /// Deletes an object, or begins to.
     ///
-    /// `propagation: None` means the kind's default, background.
+    /// `propagation: None` means what the object's finalizers say, else the kind's default.
     ///
     /// # Errors
     /// 404, 403 for namespaces that must stay, or 409 when the uid differs.
@@ -166,16 +184,9 @@ impl Transaction<'_> {
         }
         admit::on_delete(key)?;
         let mut new = old.clone();
-        let finalizer = match propagation {
-            Some(Propagation::Foreground) => Some(FOREGROUND_FINALIZER),
-            Some(Propagation::Orphan) => Some(ORPHAN_FINALIZER),
-            Some(Propagation::Background) | None => None,
-        };
-        if let Some(finalizer) = finalizer
-            && !old.meta().is_terminating()
-            && !old.meta().finalizers.iter().any(|f| f == finalizer)
-        {
-            new.meta_mut().finalizers.push(finalizer.to_string());
+        // A Pod that waits out its grace keeps the finalizers it has.
+        if !(old.meta().is_terminating() && has_grace(key.kind)) {
+            new.meta_mut().finalizers = finalizers_after_delete(&old, propagation);
         }
         let grace_seconds = granted_grace_seconds(&old, grace_seconds);
         let is_held = !new.meta().finalizers.is_empty() || holds_namespace(&new);
@@ -185,7 +196,7 @@ impl Transaction<'_> {
         }
         let shorter = old.meta().deletion_grace_period_seconds.is_none_or(|before| grace_seconds < before);
         if old.meta().is_terminating() && !shorter {
-            return Ok(Written { key: key.clone(), old: Some(old.clone()), new: Some(old) });
+            return self.put_or_vanish(key.clone(), old, new);
         }
         let now = self.now;
         let meta = new.meta_mut();
@@ -259,7 +270,13 @@ impl Transaction<'_> {
                     "unable to create new content in namespace {} because it is being terminated",
                     meta.namespace
                 );
-                Err(Status::forbidden(kind, &meta.name, &why))
+                let mut status = Status::forbidden(kind, &meta.name, &why);
+                status.details.causes.push(Cause {
+                    reason: "NamespaceTerminating",
+                    message: format!("namespace {} is being terminated", meta.namespace),
+                    field: "metadata.namespace".to_string(),
+                });
+                Err(status)
             }
             Some(_) => Ok(()),
         }
@@ -295,6 +312,16 @@ impl Transaction<'_> {
         }
         let new = self.store.put(new, self.writer, self.fact);
         Ok(Written { key, old: Some(old), new: Some(new) })
+    }
+}
+
+/// Whether an update of the kind must say which version it replaces.
+///
+/// Models: `AllowUnconditionalUpdate` of each kind's strategy.
+fn must_name_version(kind: Kind) -> bool {
+    match kind {
+        Kind::PodDisruptionBudget | Kind::Lease => true,
+        _ => false,
     }
 }
 
@@ -388,11 +415,49 @@ fn holds_namespace(object: &Object) -> bool {
     object.get::<Namespace>().is_some_and(|namespace| !namespace.spec.finalizers.is_empty())
 }
 
-/// The grace that a deletion gets: only Pods that a kubelet may be running get any.
+/// The finalizers of an object after a deletion was asked for: those that hold it for its dependents' sake are set anew.
+///
+/// `propagation: None` leaves it to the finalizers that are there, then to the kind's default.
+///
+/// Models: `registry/generic/registry/store.go: deletionFinalizersForGarbageCollection`.
+fn finalizers_after_delete(object: &Object, propagation: Option<Propagation>) -> Vec<String> {
+    let had = &object.meta().finalizers;
+    let propagation = propagation.unwrap_or_else(|| match () {
+        () if had.iter().any(|finalizer| finalizer == ORPHAN_FINALIZER) => Propagation::Orphan,
+        () if had.iter().any(|finalizer| finalizer == FOREGROUND_FINALIZER) => Propagation::Foreground,
+        // For the sake of old clients, a Job's Pods stay unless something else is asked for.
+        () if object.kind() == Kind::Job => Propagation::Orphan,
+        () => Propagation::Background,
+    });
+    let wanted = match propagation {
+        Propagation::Foreground => Some(FOREGROUND_FINALIZER),
+        Propagation::Orphan => Some(ORPHAN_FINALIZER),
+        Propagation::Background => None,
+    };
+    let others = |finalizer: &&String| {
+        Some(finalizer.as_str()) == wanted
+            || ![FOREGROUND_FINALIZER, ORPHAN_FINALIZER].contains(&finalizer.as_str())
+    };
+    let mut finalizers: Vec<String> = had.iter().filter(others).cloned().collect();
+    if let Some(wanted) = wanted
+        && !finalizers.iter().any(|finalizer| finalizer == wanted)
+    {
+        finalizers.push(wanted.to_string());
+    }
+    finalizers
+}
+
+/// Whether a deletion of the kind can take time of its own: only a kubelet needs it.
+fn has_grace(kind: Kind) -> bool {
+    kind == Kind::Pod
+}
+
+/// The grace that a deletion gets: only Pods that a kubelet may be running get any. Less than nothing is one second.
 fn granted_grace_seconds(object: &Object, asked: Option<i64>) -> i64 {
     let Some(pod) = Pod::from_object(object) else { return 0 };
     if !pod.is_bound() || pod.is_finished() {
         return 0;
     }
-    asked.or(pod.spec.termination_grace_period_seconds).unwrap_or(30).max(0)
+    let seconds = asked.or(pod.spec.termination_grace_period_seconds).unwrap_or(30);
+    if seconds < 0 { 1 } else { seconds }
 }

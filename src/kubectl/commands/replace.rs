@@ -72,6 +72,13 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
             continue;
         }
         let verb = if force { Verb::Create } else { Verb::Update };
+        if let Some(there) = there.as_ref().filter(|_| !force)
+            && let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
+        {
+            // What is overwritten is what was just looked at.
+            let version = there.meta().resource_version.0.to_string();
+            metadata.entry("resourceVersion").or_insert(Value::String(version));
+        }
         if force && there.is_some() {
             let mut request =
                 Request::new(Verb::Delete, kind, &described.namespace, &described.name, Value::Null);
