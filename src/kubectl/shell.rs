@@ -193,6 +193,7 @@ fn run_command(
         path: "kubectl".to_string(),
         flags: super::parse::Flags::default(),
         args: Vec::new(),
+        before_dashes: None,
         output: Output::default(),
     };
     let result = commands::run(args, &mut call);

@@ -1,13 +1,16 @@
 //! `kubectl create`: objects from files or words, which must not exist yet.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/create/create.go` (v1.36).
-//! Leaves out: `--edit`, `--raw`, the forms for kinds that the cluster does not have.
+//! Leaves out: `--edit`, `--raw`, `create token`.
 
 pub mod configmap;
 pub mod deployment;
 mod form;
 pub mod ingress;
+pub mod job;
 pub mod namespace;
+pub mod policy;
+pub mod secret;
 pub mod service;
 
 use serde_json::Value;
@@ -48,7 +51,15 @@ pub const COMMANDS: &[Command] = &[
         run: Run::Does(configmap::run),
         ..NOTHING
     },
-    later("cronjob", "Create a cron job with the specified name"),
+    Command {
+        name: "cronjob",
+        about: "Create a cron job with the specified name",
+        aliases: &["cj"],
+        flags: job::CRON_JOB,
+        required: &["image", "schedule"],
+        run: Run::Does(job::cron_job),
+        ..NOTHING
+    },
     Command {
         name: "deployment",
         about: "Create a deployment with the specified name",
@@ -66,7 +77,13 @@ pub const COMMANDS: &[Command] = &[
         run: Run::Does(ingress::run),
         ..NOTHING
     },
-    later("job", "Create a job with the specified name"),
+    Command {
+        name: "job",
+        about: "Create a job with the specified name",
+        flags: job::JOB,
+        run: Run::Does(job::job),
+        ..NOTHING
+    },
     Command {
         name: "namespace",
         about: "Create a namespace with the specified name",
@@ -75,12 +92,39 @@ pub const COMMANDS: &[Command] = &[
         run: Run::Does(namespace::run),
         ..NOTHING
     },
-    later("poddisruptionbudget", "Create a pod disruption budget with the specified name"),
-    later("priorityclass", "Create a priority class with the specified name"),
-    later("quota", "Create a quota with the specified name"),
+    Command {
+        name: "poddisruptionbudget",
+        about: "Create a pod disruption budget with the specified name",
+        aliases: &["pdb"],
+        flags: policy::BUDGET,
+        run: Run::Does(policy::budget),
+        ..NOTHING
+    },
+    Command {
+        name: "priorityclass",
+        about: "Create a priority class with the specified name",
+        aliases: &["pc"],
+        flags: policy::PRIORITY,
+        required: &["value"],
+        run: Run::Does(policy::priority),
+        ..NOTHING
+    },
+    Command {
+        name: "quota",
+        about: "Create a quota with the specified name",
+        aliases: &["resourcequota"],
+        flags: policy::QUOTA,
+        run: Run::Does(policy::quota),
+        ..NOTHING
+    },
     later("role", "Create a role with single rule"),
     later("rolebinding", "Create a role binding for a particular role or cluster role"),
-    later("secret", "Create a secret using a specified subcommand"),
+    Command {
+        name: "secret",
+        about: "Create a secret using a specified subcommand",
+        run: Run::Group(secret::COMMANDS),
+        ..NOTHING
+    },
     Command {
         name: "service",
         about: "Create a service using a specified subcommand",

@@ -47,6 +47,8 @@ pub struct Call<'a> {
     pub flags: Flags,
     /// The arguments.
     pub args: Vec<String>,
+    /// How many of the arguments stand before `--`, if there was one.
+    pub before_dashes: Option<usize>,
     /// What has been printed.
     pub output: Output,
 }
@@ -65,6 +67,11 @@ impl Call<'_> {
             labels: text("selector"),
             fields: text("field-selector"),
         }
+    }
+
+    /// The text of a flag, unless it is absent or empty.
+    pub fn text(&self, flag: &str) -> Option<String> {
+        self.flags.text(flag).filter(|text| !text.is_empty()).map(str::to_string)
     }
 
     /// Prints a line.
@@ -400,6 +407,7 @@ pub fn run(words: &[String], call: &mut Call) -> Result<Option<Pending>, Failure
     call.path = parsed.path;
     call.flags = parsed.flags;
     call.args = parsed.args;
+    call.before_dashes = parsed.before_dashes;
     let Some(command) = parsed.command else {
         help::overview(call);
         return Ok(None);

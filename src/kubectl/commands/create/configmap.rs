@@ -1,4 +1,4 @@
-//! `kubectl create configmap`.
+//! `kubectl create configmap`, and where its data and a Secret's come from.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/create/create_configmap.go` (v1.36).
 //! Leaves out: folders, files that are not text.
@@ -13,31 +13,19 @@ use crate::kubectl::failure::Failure;
 use crate::kubectl::parse::{Flag, Takes};
 
 /// The flags of `create configmap`.
-pub const FLAGS: &[&[Flag]] = &[
-    form::OUTPUT,
-    form::DRY_RUN,
-    form::VALIDATE,
-    form::FIELD_MANAGER,
-    form::SAVE_CONFIG,
-    &[
-        Flag::long("from-literal", Takes::Texts),
-        Flag::long("from-file", Takes::List),
-        Flag::long("from-env-file", Takes::List),
-        Flag::long("append-hash", Takes::Nothing),
-    ],
+pub const FLAGS: &[&[Flag]] = &[form::FLAGS, SOURCES];
+
+/// Where data comes from.
+pub(super) const SOURCES: &[Flag] = &[
+    Flag::long("from-literal", Takes::Texts),
+    Flag::long("from-file", Takes::List),
+    Flag::long("from-env-file", Takes::List),
+    Flag::long("append-hash", Takes::Nothing),
 ];
 
 /// Creates a ConfigMap from literals and files.
 pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let name = form::name(call)?;
-    if call.flags.given("from-env-file")
-        && (call.flags.given("from-literal") || call.flags.given("from-file"))
-    {
-        return Err(Failure::error("from-env-file cannot be combined with from-file or from-literal"));
-    }
-    if call.flags.on("append-hash") {
-        return Err(Failure::error("create configmap --append-hash is not in this release of Kubestep"));
-    }
     let data = data(call, "ConfigMap", &name)?;
     let mut value = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
     if !data.is_empty() {
@@ -46,7 +34,7 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     form::send(call, Kind::ConfigMap, value, &Told::As("configmap"))
 }
 
-fn read(call: &Call, path: &str) -> Result<String, Failure> {
+pub(super) fn read(call: &Call, path: &str) -> Result<String, Failure> {
     if matches!(path, "-" | "/dev/stdin") {
         return Ok(call.input.unwrap_or_default().to_string());
     }
@@ -55,8 +43,19 @@ fn read(call: &Call, path: &str) -> Result<String, Failure> {
         .ok_or_else(|| Failure::error(format!("error reading {path}: no such file or directory")))
 }
 
-/// The pairs that the flags give, each key once and well formed.
-fn data(call: &Call, kind: &str, name: &str) -> Result<Map<String, Value>, Failure> {
+/// What the flags of a ConfigMap or a Secret give: each key once and well formed.
+pub(super) fn data(call: &Call, kind: &str, name: &str) -> Result<Map<String, Value>, Failure> {
+    if call.flags.given("from-env-file")
+        && (call.flags.given("from-literal") || call.flags.given("from-file"))
+    {
+        return Err(Failure::error("from-env-file cannot be combined with from-file or from-literal"));
+    }
+    if call.flags.on("append-hash") {
+        return Err(Failure::error(format!(
+            "{} --append-hash is not in this release of Kubestep",
+            call.path
+        )));
+    }
     let mut data = Map::new();
     let mut add = |key: &str, text: String| {
         let problems = names::config_key(key);

@@ -13,11 +13,7 @@ use crate::kubectl::parse::{Flag, Takes};
 
 /// The flags of `create deployment`.
 pub const FLAGS: &[&[Flag]] = &[
-    form::OUTPUT,
-    form::DRY_RUN,
-    form::VALIDATE,
-    form::FIELD_MANAGER,
-    form::SAVE_CONFIG,
+    form::FLAGS,
     &[
         Flag::long("image", Takes::List),
         Flag::long("port", Takes::Number),
@@ -28,8 +24,8 @@ pub const FLAGS: &[&[Flag]] = &[
 /// Creates a Deployment of one or more images.
 pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let images = call.flags.list("image");
-    let command: Vec<String> = if call.args.len() > 1 { call.args.split_off(1) } else { Vec::new() };
     let name = form::name(call)?;
+    let command = form::command(call);
     if images.len() > 1 && !command.is_empty() {
         return Err(Failure::error("cannot specify multiple --image options and command"));
     }

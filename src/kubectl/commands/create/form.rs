@@ -6,35 +6,85 @@
 use serde_json::Value;
 
 use crate::api::kind::Kind;
+use crate::api::labels::{Operator, Selector};
 use crate::cluster::server::request::{FieldValidation, Request, Verb};
 use crate::kubectl::commands::{Call, DryRun, Pending, apply, create};
 use crate::kubectl::failure::Failure;
-use crate::kubectl::flags;
-use crate::kubectl::parse::Flag;
+use crate::kubectl::parse::{Flag, Takes};
 use crate::kubectl::print::format::Format;
 
-/// The flags that all forms take, with their own.
-pub(super) const OUTPUT: &[Flag] = flags::OUTPUT;
-pub(super) const DRY_RUN: &[Flag] = flags::DRY_RUN;
-pub(super) const VALIDATE: &[Flag] = flags::VALIDATE;
-pub(super) const FIELD_MANAGER: &[Flag] = flags::FIELD_MANAGER;
-pub(super) const SAVE_CONFIG: &[Flag] = flags::SAVE_CONFIG;
+/// The flags that all forms take beside their own.
+pub(super) const FLAGS: &[Flag] = &[
+    Flag::both("output", 'o', Takes::Text),
+    Flag::long("template", Takes::Text),
+    Flag::long("allow-missing-template-keys", Takes::Nothing),
+    Flag::long("show-managed-fields", Takes::Nothing),
+    Flag::long("dry-run", Takes::Optional("unchanged")),
+    Flag::long("validate", Takes::Optional("strict")),
+    Flag::long("field-manager", Takes::Text),
+    Flag::long("save-config", Takes::Nothing),
+];
 
 /// The one name that must be given.
 ///
 /// # Errors
 /// When there is none or more than one.
 pub(super) fn name(call: &Call) -> Result<String, Failure> {
-    match call.args.as_slice() {
-        [name] => Ok(name.clone()),
-        args => Err(Failure::usage(&call.path, format!("exactly one NAME is required, got {}", args.len()))),
+    match call.before_dashes.unwrap_or(call.args.len()) {
+        1 => Ok(call.args[0].clone()),
+        other => Err(Failure::usage(&call.path, format!("exactly one NAME is required, got {other}"))),
     }
+}
+
+/// The words after the name: what the container is to run.
+pub(super) fn command(call: &Call) -> Vec<String> {
+    call.args.iter().skip(1).cloned().collect()
+}
+
+/// A selector as `-l` spells it, as objects hold it.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn label_selector(text: &str) -> Result<Value, Failure> {
+    let selector = Selector::parse(text).map_err(Failure::error)?;
+    let (mut labels, mut expressions) = (serde_json::Map::new(), Vec::new());
+    for requirement in selector.requirements() {
+        let values: Vec<Value> = requirement.values.iter().cloned().map(Value::String).collect();
+        match (requirement.operator, values.as_slice()) {
+            (Operator::Equals | Operator::In, [one]) => {
+                labels.insert(requirement.key.clone(), one.clone());
+            }
+            (operator, _) => {
+                let word = match operator {
+                    Operator::NotIn | Operator::NotEquals => "NotIn",
+                    Operator::Exists => "Exists",
+                    Operator::DoesNotExist => "DoesNotExist",
+                    _ => "In",
+                };
+                let mut expression = serde_json::json!({"key": requirement.key, "operator": word});
+                if !values.is_empty() {
+                    expression["values"] = Value::Array(values);
+                }
+                expressions.push(expression);
+            }
+        }
+    }
+    let mut value = serde_json::json!({});
+    if !labels.is_empty() {
+        value["matchLabels"] = Value::Object(labels);
+    }
+    if !expressions.is_empty() {
+        value["matchExpressions"] = Value::Array(expressions);
+    }
+    Ok(value)
 }
 
 /// How a refusal is told.
 pub(super) enum Told<'a> {
     /// `error: failed to create deployment: …`.
     As(&'a str),
+    /// `error: failed to create secret …`, without a colon.
+    Briefly(&'a str),
     /// As the server says it.
     Plainly,
 }
@@ -68,6 +118,7 @@ pub(super) fn send(
         request.options.field_validation = FieldValidation::Strict;
         let response = call.host.ask(request).map_err(|status| match told {
             Told::As(what) => Failure::error(format!("failed to create {what}: {}", status.message)),
+            Told::Briefly(what) => Failure::error(format!("failed to create {what} {}", status.message)),
             Told::Plainly => Failure::server(&status),
         })?;
         call.pass_on(&response.warnings);

@@ -13,11 +13,7 @@ use crate::kubectl::parse::{Flag, Takes};
 
 /// The flags of `create ingress`.
 pub const FLAGS: &[&[Flag]] = &[
-    form::OUTPUT,
-    form::DRY_RUN,
-    form::VALIDATE,
-    form::FIELD_MANAGER,
-    form::SAVE_CONFIG,
+    form::FLAGS,
     &[
         Flag::long("class", Takes::Text),
         Flag::long("rule", Takes::Texts),

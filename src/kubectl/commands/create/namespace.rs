@@ -12,8 +12,7 @@ use crate::kubectl::failure::Failure;
 use crate::kubectl::parse::Flag;
 
 /// The flags of `create namespace`.
-pub const FLAGS: &[&[Flag]] =
-    &[form::OUTPUT, form::DRY_RUN, form::VALIDATE, form::FIELD_MANAGER, form::SAVE_CONFIG];
+pub const FLAGS: &[&[Flag]] = &[form::FLAGS];
 
 /// Creates a namespace.
 pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {

@@ -11,27 +11,10 @@ use crate::kubectl::commands::{Call, Command, NOTHING, Pending, Run};
 use crate::kubectl::failure::Failure;
 use crate::kubectl::parse::{Flag, Takes};
 
-const FLAGS: &[&[Flag]] = &[
-    form::OUTPUT,
-    form::DRY_RUN,
-    form::VALIDATE,
-    form::FIELD_MANAGER,
-    form::SAVE_CONFIG,
-    &[Flag::long("tcp", Takes::List)],
-];
-const CLUSTER_IP: &[&[Flag]] =
-    &[FLAGS[0], FLAGS[1], FLAGS[2], FLAGS[3], FLAGS[4], FLAGS[5], &[Flag::long("clusterip", Takes::Text)]];
-const NODE_PORT: &[&[Flag]] =
-    &[FLAGS[0], FLAGS[1], FLAGS[2], FLAGS[3], FLAGS[4], FLAGS[5], &[Flag::long("node-port", Takes::Number)]];
-const EXTERNAL: &[&[Flag]] = &[
-    FLAGS[0],
-    FLAGS[1],
-    FLAGS[2],
-    FLAGS[3],
-    FLAGS[4],
-    FLAGS[5],
-    &[Flag::long("external-name", Takes::Text)],
-];
+const FLAGS: &[&[Flag]] = &[form::FLAGS, &[Flag::long("tcp", Takes::List)]];
+const CLUSTER_IP: &[&[Flag]] = &[FLAGS[0], FLAGS[1], &[Flag::long("clusterip", Takes::Text)]];
+const NODE_PORT: &[&[Flag]] = &[FLAGS[0], FLAGS[1], &[Flag::long("node-port", Takes::Number)]];
+const EXTERNAL: &[&[Flag]] = &[FLAGS[0], FLAGS[1], &[Flag::long("external-name", Takes::Text)]];
 
 /// The commands below `create service`.
 pub const COMMANDS: &[Command] = &[
