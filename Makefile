@@ -22,7 +22,7 @@ dev: setup-page ## Serve an unoptimised page that rebuilds itself after an edit
 .PHONY: test
 test: ## Prove everything: what CI runs
 	@scripts/step.sh --begin
-	@$(MAKE) --no-print-directory check proofs wasm-test build size-held browser-test
+	@$(MAKE) --no-print-directory check proofs wasm-test build size browser-test
 	@scripts/step.sh --end
 
 .PHONY: check
@@ -57,14 +57,14 @@ size: setup-node ## Print the bytes of every file of the page; fail over budget
 	@test -d dist || $(MAKE) --no-print-directory build
 	@$(STEP) "size budget" node scripts/page/size.mjs dist
 
-.PHONY: size-held
-size-held: setup-node ## The same, failing only where the page got bigger than its ceiling
-	@$(STEP) "size ceiling" node scripts/page/size.mjs dist --hold
-
 .PHONY: browser-test
 browser-test: setup-browser ## Run the journeys of tests/browser against dist/
 	@test -d dist || $(MAKE) --no-print-directory build
 	@$(STEP) "browser journeys" scripts/browser-test.sh
+
+.PHONY: later
+later: setup-page setup-browser ## Watch the page start and write down again which code can wait (scripts/page/later.txt)
+	@node scripts/page/watch-start.mjs
 
 .PHONY: bench
 bench: setup-rust ## Criterion benchmarks

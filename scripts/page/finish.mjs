@@ -1,11 +1,12 @@
 // Trunk's post_build hook. In Trunk's staging folder: bundle the style sheets, add the editor chunk, and for a release
-// optimise the module, name every file by its content and lay down the Content-Security-Policy.
+// cut the module in two and optimise both, name every file by its content and lay down the Content-Security-Policy.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, transform } from "esbuild";
+import { build } from "esbuild";
+import { later_paths, split } from "./module.mjs";
 import { policy } from "./policy.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -39,12 +40,13 @@ let page = readFileSync(staged("index.html"), "utf8");
 page = page.replace("</head>", `  <meta name="kubestep-editor" content="./editor.js">\n</head>`);
 
 if (release) {
-  optimise(staged("page_bg.wasm"));
-  await minify("page.js");
+  cut_and_optimise("page_bg.wasm", "page_rest.wasm");
+  await join_scripts();
 
   // Leaves first: a file's hash must cover the hashed names inside it.
   const wasm_name = hashed("page_bg.wasm");
-  const page_name = hashed("page.js", { "page_bg.wasm": wasm_name });
+  const rest_name = hashed("page_rest.wasm");
+  const page_name = hashed("page.js", { "page_bg.wasm": wasm_name, "page_rest.wasm": rest_name });
   const start_name = hashed("start.js", { "page.js": page_name, "page_bg.wasm": wasm_name });
   const names = { "start.js": start_name, "style.css": hashed("style.css"), "editor.js": hashed("editor.js"), "icon.svg": hashed("icon.svg") };
   for (const [plain, name] of Object.entries(names)) page = page.replaceAll(`./${plain}"`, `./${name}"`);
@@ -59,25 +61,45 @@ function sheets_in(folder) {
   return existsSync(path) ? readdirSync(path).filter((name) => name.endsWith(".css")).sort().map((name) => `${folder}/${name}`) : [];
 }
 
-// Optimise a module in place. The result is kept, so that a build that changes nothing takes no time.
-function optimise(wasm) {
-  const digest = createHash("sha256").update(wasm_opt_flags.join(" ")).update(readFileSync(wasm)).digest("hex");
+// Cut a module into the named two and optimise both. The results are kept, so that a build that changes nothing takes no
+// time.
+function cut_and_optimise(name, rest_name) {
+  const bytes = readFileSync(staged(name));
+  const later = later_paths();
+  const tool = readFileSync(new URL("module.mjs", import.meta.url));
+  const digest = createHash("sha256").update(wasm_opt_flags.join(" ")).update(later.join("\n")).update(tool).update(bytes).digest("hex");
   const cache = join(root, "node_modules/.cache/kubestep");
-  const kept = join(cache, `${digest}.wasm`);
-  if (!existsSync(kept)) {
+  const kept = (part) => join(cache, `${digest}.${part}.wasm`);
+  if (!existsSync(kept("rest"))) {
     rmSync(cache, { recursive: true, force: true });
     mkdirSync(cache, { recursive: true });
-    // The npm package holds the tool as a script, so this is the same program on every system.
-    execFileSync(process.execPath, [join(root, "node_modules/binaryen/bin/wasm-opt"), ...wasm_opt_flags, wasm, "-o", `${kept}.part`], { stdio: "inherit" });
-    renameSync(`${kept}.part`, kept);
+    for (const [part, whole] of Object.entries(split(bytes, later))) {
+      writeFileSync(`${kept(part)}.cut`, whole);
+      // The npm package holds the tool as a script, so this is the same program on every system.
+      execFileSync(process.execPath, [join(root, "node_modules/binaryen/bin/wasm-opt"), ...wasm_opt_flags, `${kept(part)}.cut`, "-o", `${kept(part)}.part`], { stdio: "inherit" });
+      renameSync(`${kept(part)}.part`, kept(part));
+      rmSync(`${kept(part)}.cut`);
+    }
   }
-  copyFileSync(kept, wasm);
+  copyFileSync(kept("first"), staged(name));
+  copyFileSync(kept("rest"), staged(rest_name));
 }
 
-// Minify one script in place.
-async function minify(name) {
-  const { code } = await transform(readFileSync(staged(name), "utf8"), { minify: true, format: "esm", target: "es2022", charset: "utf8" });
-  writeFileSync(staged(name), code);
+// Join rest.js to the script that wasm-bindgen wrote, and both with what they import into one file. (Snippets of the
+// crates are joined too: one request less.)
+async function join_scripts() {
+  let script = readFileSync(staged("page.js"), "utf8");
+  const put = (place, words) => {
+    if (script.split(place).length !== 2) throw new Error(`wasm-bindgen's script has not one "${place}" any more`);
+    script = script.replace(place, words);
+  };
+  put("function __wbg_get_imports() {", "function __wbg_get_imports() { return hand_on(given_imports()); }\nfunction given_imports() {");
+  put("wasm = instance.exports;", "wasm = instance.exports;\nfirst_is(wasm);");
+  const stdin = { contents: `import { hand_on, first_is } from "./rest.js";\nexport { fetch_rest } from "./rest.js";\n${script}`, resolveDir: stage };
+  copyFileSync(join(root, "scripts/page/rest.js"), staged("rest.js"));
+  await build({ stdin, outfile: staged("page.js"), allowOverwrite: true, bundle: true, minify: true, format: "esm", target: "es2022", charset: "utf8", logLevel: "warning" });
+  rmSync(staged("rest.js"));
+  rmSync(staged("snippets"), { recursive: true, force: true });
 }
 
 // Replace names inside a staged text file, rename the file by its content, and return the new name.

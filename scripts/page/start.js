@@ -1,6 +1,6 @@
 // Start the page. A file of its own, since the Content-Security-Policy allows no inline script.
 // scripts/page/finish.mjs puts the hashed names in.
-import init from "./page.js";
+import * as page from "./page.js";
 
 // A notice that needs nothing of the module that has just failed.
 const say = (text, ...ways) => {
@@ -30,7 +30,23 @@ addEventListener("error", ({ error }) => {
     [korean ? "새로 시작" : "Begin anew", begin_anew]);
 });
 
-init({ module_or_path: new URL("./page_bg.wasm", import.meta.url) }).catch((error) => {
+// The rest of a release's module comes when somebody turns to the page: one that is only looked at never needs it. A
+// session to go on with, a link or a lesson needs it to draw anything.
+const signs = ["pointermove", "pointerdown", "touchstart", "wheel", "keydown", "focusin"];
+const turn_to = () => {
+  for (const sign of signs) removeEventListener(sign, turn_to, { capture: true });
+  page.fetch_rest?.();
+};
+const goes_on = () => {
+  if (location.hash.length > 1 || new URLSearchParams(location.search).has("lesson")) return true;
+  try { return localStorage.getItem("kubestep.session") !== null; } catch { return false; }
+};
+
+const ahead = goes_on() ? page.fetch_rest?.() : null;
+const module = fetch(new URL("./page_bg.wasm", import.meta.url));
+Promise.all([module, ahead]).then(([response]) => page.default({ module_or_path: response })).then(() => {
+  for (const sign of signs) addEventListener(sign, turn_to, { capture: true, passive: true });
+}).catch((error) => {
   console.error(error);
   say(`Kubestep could not start in this browser (${error.message ?? error}). A current Firefox, Chrome or Safari runs it.`);
 });

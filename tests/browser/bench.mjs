@@ -4,7 +4,7 @@
 // one run) when it is opened with `?bench`. Each is run once to warm up, then until 2 s or 50 runs have passed.
 import { chromium } from "playwright-core";
 import { serve } from "../../scripts/page/serve.mjs";
-import { executable, flags } from "./page.mjs";
+import { executable, flags } from "./chromium.mjs";
 
 const server = await serve("dist");
 const browser = await chromium.launch({ executablePath: executable(), args: flags });

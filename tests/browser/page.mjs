@@ -1,7 +1,6 @@
 // What every journey needs: the built page, served under its strict policy from a sub-path, in a real browser.
 // A journey fails on any console error, uncaught exception, failed request or policy violation.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename } from "node:path";
@@ -9,24 +8,11 @@ import { fileURLToPath } from "node:url";
 import { after } from "node:test";
 import { chromium } from "playwright-core";
 import { serve } from "../../scripts/page/serve.mjs";
+import { executable, flags } from "./chromium.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const shots = fileURLToPath(new URL("shots", import.meta.url));
 const axe_source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-export const flags = [
-  "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-  "--disable-sync", "--disable-quic",
-];
-
-/** The browser to drive: `CHROMIUM`, or the first of the usual names on PATH. */
-export function executable() {
-  if (process.env.CHROMIUM) return process.env.CHROMIUM;
-  for (const name of ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]) {
-    try { return execFileSync("which", [name], { encoding: "utf8" }).trim(); } catch { /* the next name */ }
-  }
-  throw new Error("No Chromium found: set CHROMIUM to its path, or run scripts/setup.sh browser");
-}
 
 let started;
 let failures = 0;
