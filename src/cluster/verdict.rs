@@ -34,6 +34,8 @@ pub struct FilterVerdict {
     pub plugin: &'static str,
     /// Why the node was refused, in the scheduler's words; empty when it passed.
     pub reasons: Vec<String>,
+    /// Whether the Pod's own terms left the node out before any node was asked.
+    pub before_asking: bool,
 }
 
 impl NodeVerdict {

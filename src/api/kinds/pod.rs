@@ -216,6 +216,8 @@ crate::record! {
         message: String = "message",
         /// Why it is in this state, in one word (`Evicted`).
         reason: String = "reason",
+        /// The node that is being cleared for it; empty for none.
+        nominated_node_name: Name = "nominatedNodeName",
         /// The address of its node.
         host_ip: String = "hostIP",
         /// The addresses of its node.

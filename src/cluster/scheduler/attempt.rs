@@ -1,18 +1,57 @@
 //! One attempt to place one Pod: every node asked, the best one chosen.
 //!
 //! Models: `pkg/scheduler/schedule_one.go` (v1.36): filter, score, select; sampling of nodes in large clusters.
-//! Leaves out: nominated nodes, extenders. A tie goes to the node that was there first, where a real scheduler lets the
+//! Leaves out: extenders. A tie goes to the node that was there first, where a real scheduler lets the
 //! order in which its threads finish decide.
 
 use std::sync::Arc;
 
 use super::candidate::Candidate;
 use super::filter::{FILTERS, Filter, Refusal};
+use super::message;
 use super::node_terms::NamedNodes;
+use super::nominated::Nominated;
 use super::score::{Feasible, SCORES};
 use super::snapshot::{NodeInfo, Snapshot};
+use crate::api::kinds::pod::Pod;
 use crate::api::meta::Name;
+use crate::cluster::store::Store;
 use crate::cluster::verdict::{FilterVerdict, NodeVerdict, Verdicts};
+
+/// What one attempt goes by.
+#[derive(Clone, Copy, Debug)]
+pub struct Placing<'a> {
+    /// The Pod.
+    pub pod: &'a Arc<Pod>,
+    /// What the scheduler sees of the cluster.
+    pub store: &'a Store,
+    /// What stands where.
+    pub snapshot: &'a Snapshot,
+    /// The Pods for which room is being made.
+    pub nominated: &'a Nominated,
+}
+
+impl Placing<'_> {
+    /// Why the node would refuse the Pod if things stood as in `snapshot`.
+    pub fn in_thought(&self, snapshot: &Snapshot, node: &Name) -> Option<Refusal> {
+        let ask = |snapshot: &Snapshot| {
+            let info = snapshot.node(node)?;
+            let node = info.node.as_ref()?;
+            let candidate = Candidate::new(self.pod, self.store, snapshot);
+            FILTERS.iter().find_map(|filter| (filter.refuse)(&candidate, node, info))
+        };
+        ask(snapshot).or_else(|| ask(&self.with_nominated(snapshot, node)?))
+    }
+
+    /// The snapshot with the Pods on that node for which room is being made there, if there are any that matter.
+    fn with_nominated(&self, snapshot: &Snapshot, node: &Name) -> Option<Snapshot> {
+        let mut ahead = self.nominated.ahead_of(self.pod, node).peekable();
+        ahead.peek()?;
+        let mut snapshot = snapshot.clone();
+        ahead.for_each(|pod| snapshot.place(pod, node));
+        Some(snapshot)
+    }
+}
 
 /// What an attempt came to.
 #[derive(Debug)]
@@ -21,6 +60,8 @@ pub struct Attempt {
     pub verdicts: Verdicts,
     /// The rules that refused nodes.
     pub refused_by: Vec<&'static str>,
+    /// What each node that was asked refused, in the order of asking.
+    pub refusals: Vec<(Name, Refusal)>,
     /// How many nodes share the highest score.
     pub tied: usize,
     /// Where the next attempt begins to look, in large clusters.
@@ -33,32 +74,48 @@ const CONFLICT: &str = "pod affinity terms conflict";
 const NOT_NAMED: &str = "node(s) didn't satisfy plugin(s) [NodeAffinity]";
 
 /// Asks every rule about every node and chooses. In a cluster of 100 nodes or more, asking ends when enough nodes have
-/// passed, and begins at `start`.
-pub fn attempt(candidate: &Candidate, snapshot: &Snapshot, start: usize) -> Attempt {
+/// passed, and begins at `start`. The node that is being cleared for the Pod is asked first, and is chosen if it passes.
+pub fn attempt(placing: &Placing<'_>, candidate: &Candidate, start: usize) -> Attempt {
+    let snapshot = placing.snapshot;
     let nodes: Vec<&NodeInfo> = snapshot.nodes().map(AsRef::as_ref).collect();
-    let mut result =
-        Attempt { verdicts: Verdicts::default(), refused_by: Vec::new(), tied: 0, next_start: 0 };
+    let mut result = Attempt {
+        verdicts: Verdicts::default(),
+        refused_by: Vec::new(),
+        refusals: Vec::new(),
+        tied: 0,
+        next_start: start,
+    };
     if nodes.is_empty() {
         result.verdicts.message = "no nodes available to schedule pods".to_string();
         return result;
     }
-    if let Some(trouble) = &candidate.claim_trouble {
-        result.refused_by.push("VolumeBinding");
-        result.verdicts.message = format!("0/{} nodes are available: {trouble}. not found", nodes.len());
+    if let Some((plugin, trouble)) = &candidate.volumes.trouble {
+        result.refused_by.push(plugin);
+        result.verdicts.message = message::refused_at_once(nodes.len(), trouble);
         return result;
     }
     let named = candidate.required_nodes.as_ref().map_or(NamedNodes::Any, |terms| terms.named_nodes());
     if named == NamedNodes::Conflict {
         result.refused_by.push(super::filter::node_affinity::NAME);
-        result.verdicts.message = format!("0/{} nodes are available: {CONFLICT}. not found", nodes.len());
+        result.verdicts.message = message::refused_at_once(nodes.len(), CONFLICT);
         return result;
     }
 
     let all_passed: Arc<[FilterVerdict]> = FILTERS.iter().map(passed).collect();
+    let asking = Asking { placing, candidate, named: &named, all_passed: &all_passed };
+    let nominated = &placing.pod.status.nominated_node_name;
+    if !nominated.is_empty()
+        && let Some(info) = snapshot.node(nominated).filter(|info| info.node.is_some())
+        && let (verdict, None) = asking.ask(info)
+    {
+        result.verdicts.nodes.push(verdict);
+        result.verdicts.chosen = Some(nominated.clone());
+        result.tied = 1;
+        return result;
+    }
     let enough = enough_nodes(nodes.len());
     result.verdicts.nodes.reserve(nodes.len());
     let mut feasible: Vec<(usize, &NodeInfo)> = Vec::new();
-    let mut refusals: Vec<Refusal> = Vec::new();
     let mut asked = 0;
     for offset in 0..nodes.len() {
         if feasible.len() >= enough {
@@ -66,14 +123,14 @@ pub fn attempt(candidate: &Candidate, snapshot: &Snapshot, start: usize) -> Atte
         }
         asked += 1;
         let info = nodes[(start + offset) % nodes.len()];
-        let (verdict, refusal) = ask(candidate, info, &named, &all_passed);
+        let (verdict, refusal) = asking.ask(info);
         match refusal {
             None => feasible.push((result.verdicts.nodes.len(), info)),
             Some(refusal) => {
                 if !result.refused_by.contains(&refusal.plugin) {
                     result.refused_by.push(refusal.plugin);
                 }
-                refusals.push(refusal);
+                result.refusals.push((info.name(), refusal));
             }
         }
         result.verdicts.nodes.push(verdict);
@@ -81,7 +138,7 @@ pub fn attempt(candidate: &Candidate, snapshot: &Snapshot, start: usize) -> Atte
     result.next_start = (start + asked) % nodes.len();
 
     match feasible.as_slice() {
-        [] => result.verdicts.message = super::message::unschedulable(nodes.len(), &refusals),
+        [] => {}
         [(_, only)] => {
             result.tied = 1;
             result.verdicts.chosen = Some(only.name());
@@ -96,39 +153,67 @@ pub fn attempt(candidate: &Candidate, snapshot: &Snapshot, start: usize) -> Atte
     result
 }
 
-/// What every rule says of one node, until one refuses it.
-fn ask(
-    candidate: &Candidate,
-    info: &NodeInfo,
-    named: &NamedNodes,
-    all_passed: &Arc<[FilterVerdict]>,
-) -> (NodeVerdict, Option<Refusal>) {
-    let verdict = |filters| NodeVerdict { node: info.name(), filters, scores: Vec::new() };
-    let Some(node) = &info.node else { return (verdict(Arc::default()), None) };
-    if let NamedNodes::Only(names) = named
-        && !names.iter().any(|name| **name == *node.meta.name)
-    {
-        let refusal = Refusal::for_good(super::filter::node_affinity::NAME, NOT_NAMED);
-        return (verdict(Arc::from([refused(&refusal)])), Some(refusal));
+impl Attempt {
+    /// Why no node took the Pod, in the scheduler's words; with why displacing others is no way out, unless it is one.
+    pub fn message(&self, nodes: usize, preemption: Option<&str>) -> String {
+        if self.refusals.is_empty() {
+            return self.verdicts.message.clone();
+        }
+        let reasons = self.refusals.iter().flat_map(|(_, refusal)| &refusal.reasons).map(AsRef::as_ref);
+        message::unschedulable(nodes, reasons, preemption)
     }
-    let asked = FILTERS.iter().enumerate();
-    match asked.into_iter().find_map(|(at, filter)| Some((at, (filter.refuse)(candidate, node, info)?))) {
-        None => (verdict(Arc::clone(all_passed)), None),
-        Some((at, refusal)) => {
-            let before = FILTERS[..at].iter().map(passed);
-            (verdict(before.chain([refused(&refusal)]).collect()), Some(refusal))
+}
+
+/// What is the same for all nodes of one attempt.
+struct Asking<'a> {
+    placing: &'a Placing<'a>,
+    candidate: &'a Candidate,
+    named: &'a NamedNodes,
+    all_passed: &'a Arc<[FilterVerdict]>,
+}
+
+impl Asking<'_> {
+    /// What every rule says of one node, until one refuses it. Where room is being made for more important Pods, the rules are
+    /// asked with them, too.
+    fn ask(&self, info: &NodeInfo) -> (NodeVerdict, Option<Refusal>) {
+        let verdict = |filters| NodeVerdict { node: info.name(), filters, scores: Vec::new() };
+        let Some(node) = &info.node else { return (verdict(Arc::default()), None) };
+        if let NamedNodes::Only(names) = self.named
+            && !names.iter().any(|name| **name == *node.meta.name)
+        {
+            let refusal = Refusal::for_good(super::filter::node_affinity::NAME, NOT_NAMED);
+            let early = FilterVerdict { before_asking: true, ..refused(&refusal) };
+            return (verdict(Arc::from([early])), Some(refusal));
+        }
+        let first_refusal = |candidate: &Candidate, info: &NodeInfo| {
+            let mut asked = FILTERS.iter().enumerate();
+            asked.find_map(|(at, filter)| Some((at, (filter.refuse)(candidate, node, info)?)))
+        };
+        let refusal = first_refusal(self.candidate, info).or_else(|| {
+            let placing = self.placing;
+            let snapshot = placing.with_nominated(placing.snapshot, &node.meta.name)?;
+            let candidate = Candidate::new(placing.pod, placing.store, &snapshot);
+            first_refusal(&candidate, snapshot.node(&node.meta.name)?)
+        });
+        match refusal {
+            None => (verdict(Arc::clone(self.all_passed)), None),
+            Some((at, refusal)) => {
+                let before = FILTERS[..at].iter().map(passed);
+                (verdict(before.chain([refused(&refusal)]).collect()), Some(refusal))
+            }
         }
     }
 }
 
 fn passed(filter: &Filter) -> FilterVerdict {
-    FilterVerdict { plugin: filter.plugin, reasons: Vec::new() }
+    FilterVerdict { plugin: filter.plugin, reasons: Vec::new(), before_asking: false }
 }
 
 fn refused(refusal: &Refusal) -> FilterVerdict {
     FilterVerdict {
         plugin: refusal.plugin,
         reasons: refusal.reasons.iter().map(ToString::to_string).collect(),
+        before_asking: false,
     }
 }
 
@@ -194,8 +279,10 @@ mod tests {
     fn place(nodes: &[(&str, &str, &str)], requests: Value) -> Attempt {
         let spec = json!({"containers": [{"resources": {"requests": requests}}]});
         let pod = Pod::decode(json!({"metadata": {"name": "p"}, "spec": spec})).unwrap();
-        let snapshot = snapshot(nodes);
-        attempt(&Candidate::new(&Arc::new(pod), &Store::default(), &snapshot), &snapshot, 0)
+        let (pod, store, snapshot) = (Arc::new(pod), Store::default(), snapshot(nodes));
+        let placing =
+            Placing { pod: &pod, store: &store, snapshot: &snapshot, nominated: &Nominated::default() };
+        attempt(&placing, &Candidate::new(&pod, &store, &snapshot), 0)
     }
 
     #[test]
@@ -217,11 +304,9 @@ mod tests {
     #[test]
     fn when_every_node_refuses_the_message_counts_the_reasons() {
         let attempt = place(&[("a", "1", "1"), ("b", "4", "1")], json!({"cpu": "4"}));
-        assert_eq!(
-            attempt.verdicts.message,
-            "0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: 0/2 nodes are available: \
-             1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling."
-        );
+        assert_eq!(attempt.message(2, None), "0/2 nodes are available: 2 Insufficient cpu.");
+        let final_ones: Vec<bool> = attempt.refusals.iter().map(|(_, refusal)| refusal.is_final).collect();
+        assert_eq!(final_ones, [true, false], "the first is too small even when it is empty");
     }
 
     #[test]

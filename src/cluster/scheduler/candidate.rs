@@ -10,11 +10,11 @@ use super::node_terms::{PreferredTerm, RequiredTerms};
 use super::requests::Requests;
 use super::snapshot::{Snapshot, host_ports};
 use super::spread::Constraints;
-use crate::api::kind::Kind;
+use super::volumes::Volumes;
 use crate::api::kinds::cluster::{Node, Taint};
 use crate::api::kinds::pod::{Pod, Toleration};
 use crate::api::meta::ObjectKey;
-use crate::api::object::{Object, Resource};
+use crate::api::object::Resource;
 use crate::cluster::store::Store;
 
 /// The Pod that is being placed.
@@ -32,8 +32,8 @@ pub struct Candidate {
     pub required_nodes: Option<RequiredTerms>,
     /// The nodes it would rather have.
     pub preferred_nodes: Vec<PreferredTerm>,
-    /// What is wrong with the claims that its volumes name.
-    pub claim_trouble: Option<String>,
+    /// The claims that its volumes name.
+    pub volumes: Volumes,
     /// How evenly it is to be spread.
     pub constraints: Constraints,
     /// The counts for the hard ones of these constraints.
@@ -57,7 +57,7 @@ impl Candidate {
                 .map(|terms| terms.iter().filter_map(PreferredTerm::read).collect())
                 .unwrap_or_default(),
             pod: pod.clone(),
-            claim_trouble: claim_trouble(pod, store),
+            volumes: Volumes::of(pod, store, snapshot),
             constraints: Constraints::of(pod, store),
             spread_counts: Counts::default(),
             neighbours: neighbours::count(pod, store, snapshot),
@@ -76,31 +76,6 @@ impl Candidate {
     pub fn tolerates(&self, taint: &Taint) -> bool {
         self.pod.spec.tolerations.iter().any(|toleration| tolerates(toleration, taint))
     }
-}
-
-/// What the first unusable claim of the Pod's volumes lacks. Nobody binds claims in this cluster: one is usable when it
-/// names its volume.
-///
-/// Models: the pre-filter of `pkg/scheduler/framework/plugins/volumebinding` (v1.36).
-fn claim_trouble(pod: &Pod, store: &Store) -> Option<String> {
-    let volumes = pod.spec.rest.get("volumes").and_then(Value::as_array)?;
-    let names: Vec<&str> =
-        volumes.iter().filter_map(|volume| volume["persistentVolumeClaim"]["claimName"].as_str()).collect();
-    let mut unbound = false;
-    for name in names {
-        let key = ObjectKey::new(Kind::PersistentVolumeClaim, pod.meta.namespace.clone(), name);
-        let Some(claim) = store.object(&key).map(Object::to_value) else {
-            return Some(format!("persistentvolumeclaim \"{name}\" not found"));
-        };
-        let volume = claim["spec"]["volumeName"].as_str().unwrap_or_default();
-        if claim["status"]["phase"] == "Lost" {
-            return Some(format!(
-                "persistentvolumeclaim \"{name}\" bound to non-existent persistentvolume \"{volume}\""
-            ));
-        }
-        unbound |= volume.is_empty();
-    }
-    unbound.then(|| "pod has unbound immediate PersistentVolumeClaims".to_string())
 }
 
 fn has_selected_labels(pod: &Pod, node: &Node) -> bool {

@@ -4,23 +4,31 @@
 
 use std::collections::BTreeMap;
 
-use super::filter::Refusal;
+/// What stands behind the reasons when a Pod was refused before any node was asked.
+const NOT_FOUND: &str = "not found";
 
-/// `0/3 nodes are available: 2 Insufficient cpu, 1 …. no new claims to deallocate, preemption: 0/3 nodes are available: …`
-pub fn unschedulable(nodes: usize, refusals: &[Refusal]) -> String {
-    let reasons = refusals.iter().flat_map(|refusal| refusal.reasons.iter().map(AsRef::as_ref));
-    let preemption = refusals.iter().map(|refusal| {
-        if refusal.is_final {
-            "Preemption is not helpful for scheduling"
-        } else {
-            "No preemption victims found for incoming pod"
-        }
-    });
-    format!(
-        "{}. no new claims to deallocate, preemption: {}.",
-        none_available(nodes, reasons),
-        none_available(nodes, preemption)
-    )
+/// `0/3 nodes are available: 2 Insufficient cpu, 1 ….`, and why displacing others is no way out, unless it is one.
+pub fn unschedulable<'a>(
+    nodes: usize,
+    reasons: impl Iterator<Item = &'a str>,
+    preemption: Option<&str>,
+) -> String {
+    let mut message = format!("{}.", none_available(nodes, reasons));
+    if let Some(why) = preemption {
+        message.push_str(" no new claims to deallocate, preemption: ");
+        message.push_str(why);
+    }
+    message
+}
+
+/// Why displacing others helps on no node.
+pub fn no_preemption<'a>(nodes: usize, reasons: impl Iterator<Item = &'a str>) -> String {
+    format!("{}.", none_available(nodes, reasons))
+}
+
+/// `0/3 nodes are available: pod affinity terms conflict. not found`.
+pub fn refused_at_once(nodes: usize, why: &str) -> String {
+    format!("0/{nodes} nodes are available: {why}. {NOT_FOUND}")
 }
 
 /// `0/3 nodes are available: 1 a, 2 b`: the counts as text, sorted as text.
@@ -40,13 +48,12 @@ mod tests {
 
     #[test]
     fn counts_sort_as_text() {
-        let mut refusals = vec![Refusal::for_good("A", "node(s) were unschedulable")];
-        refusals.extend((0..10).map(|_| Refusal::for_now("B", "Insufficient cpu")));
+        let mut reasons = vec!["node(s) were unschedulable"];
+        reasons.extend([("Insufficient cpu"); 10]);
         assert_eq!(
-            unschedulable(11, &refusals),
+            unschedulable(11, reasons.into_iter(), Some("no")),
             "0/11 nodes are available: 1 node(s) were unschedulable, 10 Insufficient cpu. no new claims to deallocate, \
-             preemption: 0/11 nodes are available: 1 Preemption is not helpful for scheduling, \
-             10 No preemption victims found for incoming pod."
+             preemption: no"
         );
     }
 }

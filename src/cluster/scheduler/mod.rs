@@ -4,7 +4,7 @@
 //! memory until something changes that could help, and at most five minutes.
 //!
 //! Models: `pkg/scheduler` (v1.36): `schedule_one.go`, `backend/queue/scheduling_queue.go`, the default plugins.
-//! Leaves out: preemption, volumes, several profiles, the queue's order by priority.
+//! Leaves out: several profiles, the queue's order by priority.
 
 mod attempt;
 mod candidate;
@@ -13,31 +13,37 @@ mod groups;
 mod message;
 mod neighbours;
 mod node_terms;
+mod nominated;
 mod pod_terms;
+mod preempt;
 mod requests;
 pub mod score;
 mod snapshot;
 mod spread;
+mod volumes;
 
 use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use self::attempt::{Attempt, attempt};
+use self::attempt::{Attempt, Placing, attempt};
 use self::candidate::Candidate;
+use self::nominated::Nominated;
+use self::preempt::{Plan, Preemption, preempt};
 use self::snapshot::{Snapshot, takes_room};
 use crate::api::kind::Kind;
 use crate::api::kinds::cluster::Node;
 use crate::api::kinds::pod::{Pod, PodCondition};
-use crate::api::meta::ObjectKey;
-use crate::api::object::Object;
+use crate::api::meta::{Name, ObjectKey};
+use crate::api::object::{Object, Resource};
 use crate::cluster::actor::Actor;
 use crate::cluster::because::Because;
 use crate::cluster::component::{Outcome, View};
 use crate::cluster::fact::What;
 use crate::cluster::queue::WorkKey;
 use crate::cluster::rng::Stream;
-use crate::cluster::server::write::{EventRecord, Operation};
+use crate::cluster::server::request::Propagation;
+use crate::cluster::server::write::{EventRecord, Operation, Write};
 use crate::cluster::store::Change;
 
 /// What the scheduler keeps to itself.
@@ -47,6 +53,10 @@ pub struct Memory {
     snapshot: Snapshot,
     /// The Pods that no node took.
     waiting: OrdMap<ObjectKey, Waiting>,
+    /// The Pods for which room is being made.
+    nominated: Nominated,
+    /// The Pods whose node is chosen and whose claims are still to be bound there.
+    binding: OrdMap<ObjectKey, Name>,
     /// Where the next attempt begins to look, in large clusters.
     next_start: u64,
 }
@@ -96,6 +106,8 @@ pub fn concerns(_view: &View<'_>, change: &Change) -> Vec<WorkKey> {
     let is_concerned = match change.key.kind {
         Kind::Node => node_changed(change.old_as(), change.new_as()),
         Kind::Pod => pod_changed(change),
+        Kind::PersistentVolumeClaim | Kind::PersistentVolume => true,
+        Kind::StorageClass => change.new.is_some(),
         _ => false,
     };
     if is_concerned { vec![WorkKey::Object(change.key.clone())] } else { Vec::new() }
@@ -129,7 +141,8 @@ fn pod_changed(change: &Change) -> bool {
             is_ours(new)
                 && (!Arc::ptr_eq(&old.spec, &new.spec) && old.spec != new.spec
                     || old.meta.labels != new.meta.labels
-                    || old.meta.is_terminating() != new.meta.is_terminating())
+                    || old.meta.is_terminating() != new.meta.is_terminating()
+                    || old.status.nominated_node_name != new.status.nominated_node_name)
         }
         (_, Some(new)) => new.is_bound() || is_ours(new),
         (Some(_), None) => true,
@@ -147,6 +160,7 @@ pub fn reconcile(memory: &mut Memory, _stream: &mut Stream, view: &View<'_>, key
     match key {
         WorkKey::Object(key) if key.kind == Kind::Node => see_node(memory, view, key),
         WorkKey::Object(key) if key.kind == Kind::Pod => see_pod(memory, view, key),
+        WorkKey::Object(key) => see_storage(memory, view, key),
         WorkKey::Heartbeat => flush_leftovers(memory, view),
         _ => Outcome::default(),
     }
@@ -200,6 +214,8 @@ fn see_pod(memory: &mut Memory, view: &View<'_>, key: &ObjectKey) -> Outcome {
     match view.store.at::<Pod>(key) {
         Some(pod) if takes_room(pod) => {
             memory.waiting.remove(key);
+            memory.binding.remove(key);
+            memory.nominated.remove(key);
             memory.snapshot.place(pod, &pod.node_name);
             let because = Because::new("because.scheduler.pod-counted");
             let mut outcome = Outcome::nothing(because.with("pod", &key.name).with("node", &pod.node_name));
@@ -207,15 +223,22 @@ fn see_pod(memory: &mut Memory, view: &View<'_>, key: &ObjectKey) -> Outcome {
             outcome
         }
         Some(pod) if !pod.is_bound() && !pod.is_finished() => {
+            if let Some(node) = memory.binding.get(key).cloned().filter(|_| !pod.meta.is_terminating()) {
+                return bind_when_ready(memory, view, pod, &node);
+            }
             memory.snapshot.remove(key);
+            memory.binding.remove(key);
             if !is_ours(pod) || pod.meta.is_terminating() {
                 memory.waiting.remove(key);
+                memory.nominated.remove(key);
                 return Outcome::nothing(Because::new("because.scheduler.not-ours").with("pod", &key.name));
             }
             try_to_place(memory, view, key, pod)
         }
         _ => {
             memory.waiting.remove(key);
+            memory.binding.remove(key);
+            memory.nominated.remove(key);
             match memory.snapshot.remove(key) {
                 Some(node) => {
                     let because = Because::new("because.scheduler.room-made");
@@ -280,14 +303,39 @@ fn flush_leftovers(memory: &Memory, view: &View<'_>) -> Outcome {
     outcome
 }
 
+/// A claim, a volume or a class changed: Pods that wait for it go on.
+///
+/// Models: the queueing hints of VolumeBinding, `isSchedulableAfterPersistentVolumeClaimChange` and its kin.
+fn see_storage(memory: &mut Memory, view: &View<'_>, key: &ObjectKey) -> Outcome {
+    let mut outcome =
+        Outcome::nothing(Because::new("because.scheduler.storage-seen").with("name", &key.name));
+    let concerns = |pod: &Pod| {
+        key.kind != Kind::PersistentVolumeClaim
+            || pod.meta.namespace == key.namespace && volumes::claims_of(pod).iter().any(|c| **c == *key.name)
+    };
+    for (pod, _) in &memory.binding {
+        if view.store.at::<Pod>(pod).is_some_and(|pod| concerns(pod)) {
+            outcome.look_again(WorkKey::Object(pod.clone()), 1);
+        }
+    }
+    wake_waiting(memory, view, &mut outcome, |pod, waiting| {
+        waiting.refused_by.iter().any(|plugin| plugin.starts_with("Volume"))
+            && view.store.at::<Pod>(pod).is_some_and(|pod| concerns(pod))
+    });
+    outcome
+}
+
 /// Asks every node about the Pod, and binds it or says why not.
 fn try_to_place(memory: &mut Memory, view: &View<'_>, key: &ObjectKey, pod: &Arc<Pod>) -> Outcome {
+    memory.nominated.see(pod, &pod.status.nominated_node_name);
     if has_gates(pod) {
         return gated(view, pod);
     }
+    let placing =
+        Placing { pod, store: view.store, snapshot: &memory.snapshot, nominated: &memory.nominated };
     let candidate = Candidate::new(pod, view.store, &memory.snapshot);
     let start = usize::try_from(memory.next_start).unwrap_or(0);
-    let attempt = attempt(&candidate, &memory.snapshot, start);
+    let mut attempt = attempt(&placing, &candidate, start);
     memory.next_start = u64::try_from(attempt.next_start).unwrap_or(0);
 
     let mut outcome = Outcome { saw: vec![saw_pod(&candidate)], ..Outcome::default() };
@@ -295,17 +343,40 @@ fn try_to_place(memory: &mut Memory, view: &View<'_>, key: &ObjectKey, pod: &Arc
         Some(node) => {
             let because = why_chosen(&attempt);
             memory.waiting.remove(key);
+            memory.nominated.remove(key);
             memory.snapshot.place(pod, &node);
-            let object = Object::Pod(pod.clone());
-            let message = format!("Successfully assigned {}/{} to {node}", key.namespace, key.name);
-            let told = EventRecord::normal(&object, "Scheduled", message);
-            outcome.writes.push(Operation::Bind { pod: key.clone(), node }.because(because.clone()));
-            outcome.writes.push(Operation::Event(told).because(because.clone()));
+            let chosen = memory.snapshot.node(&node).and_then(|info| info.node.clone());
+            let changes = chosen.map(|node| candidate.volumes.changes_for(&node)).unwrap_or_default();
+            if changes.is_empty() {
+                outcome.writes.extend(binding(pod, node, &because));
+            } else {
+                memory.binding.insert(key.clone(), node);
+                for change in changes {
+                    outcome.writes.push(Operation::Update(change).because(because.clone()));
+                }
+            }
             outcome.because = Some(because);
         }
         None => {
-            let message = &attempt.verdicts.message;
-            let because = Because::new("because.scheduler.unschedulable").with("message", message);
+            let nodes = memory.snapshot.nodes().count();
+            let placing =
+                Placing { pod, store: view.store, snapshot: &memory.snapshot, nominated: &memory.nominated };
+            let preemption = if attempt.refusals.is_empty() {
+                None
+            } else {
+                Some(preempt(&placing, &attempt, nodes, view.now))
+            };
+            let (vain, nominated) = match &preemption {
+                Some(Preemption::Chosen(plan)) => (None, plan.node.clone()),
+                Some(Preemption::Vain { message, keeps_nomination: true }) => {
+                    (Some(message.as_str()), pod.status.nominated_node_name.clone())
+                }
+                Some(Preemption::Vain { message, .. }) => (Some(message.as_str()), Name::default()),
+                None => (None, Name::default()),
+            };
+            let message = attempt.message(nodes, vain);
+            attempt.verdicts.message.clone_from(&message);
+            let because = Because::new("because.scheduler.unschedulable").with("message", &message);
             let waiting = memory.waiting.entry(key.clone()).or_default();
             waiting.attempts += 1;
             waiting.tried_tick = view.tick;
@@ -314,14 +385,79 @@ fn try_to_place(memory: &mut Memory, view: &View<'_>, key: &ObjectKey, pod: &Arc
             let object = Object::Pod(pod.clone());
             let told = EventRecord::warning(&object, "FailedScheduling", message.clone());
             outcome.writes.push(Operation::Event(told).because(because.clone()));
-            if let Some(changed) = with_condition(view, pod, "Unschedulable", message) {
+            if let Some(changed) = with_condition(view, pod, "Unschedulable", &message, &nominated) {
                 outcome.writes.push(Operation::UpdateStatus(changed.into()).because(because.clone()));
             }
             outcome.because = Some(because);
+            if let Some(Preemption::Chosen(plan)) = preemption {
+                displace(memory, view, pod, &plan, &mut outcome);
+            }
+            memory.nominated.see(pod, &nominated);
         }
     }
     outcome.notes.push(What::Compared { pod: key.clone(), verdicts: Arc::new(attempt.verdicts) });
     outcome
+}
+
+/// The writes that bind the Pod to that node and tell it.
+fn binding(pod: &Arc<Pod>, node: Name, because: &Because) -> [Write; 2] {
+    let key = pod.key();
+    let message = format!("Successfully assigned {}/{} to {node}", key.namespace, key.name);
+    let told = EventRecord::normal(&Object::Pod(pod.clone()), "Scheduled", message);
+    [
+        Operation::Bind { pod: key, node }.because(because.clone()),
+        Operation::Event(told).because(because.clone()),
+    ]
+}
+
+/// The node is chosen: the Pod is bound to it as soon as its claims have their volumes.
+fn bind_when_ready(memory: &mut Memory, view: &View<'_>, pod: &Arc<Pod>, node: &Name) -> Outcome {
+    let because = Because::new("because.scheduler.claims-bound").with("node", node);
+    if !volumes::are_all_bound(pod, view.store) {
+        return Outcome::nothing(Because::new("because.scheduler.claims-wait").with("node", node));
+    }
+    memory.binding.remove(&pod.key());
+    let mut outcome = Outcome::nothing(because.clone());
+    outcome.writes.extend(binding(pod, node.clone(), &because));
+    outcome
+}
+
+/// Deletes the victims; Pods of less importance that were nominated for the node lose their nomination.
+fn displace(memory: &mut Memory, view: &View<'_>, pod: &Arc<Pod>, plan: &Plan, outcome: &mut Outcome) {
+    let because = Because::new("because.scheduler.preempted")
+        .with("node", &plan.node)
+        .with("victims", plan.victims.len())
+        .with("priority", nominated::priority(pod));
+    for victim in plan.victims.iter().filter(|victim| !victim.meta.is_terminating()) {
+        let because = because.clone();
+        let mut changed = Pod::clone(victim);
+        changed.status.set_condition("DisruptionTarget", "True", preempt::REASON, preempt::MESSAGE, view.now);
+        if let Some(condition) = changed.status.conditions.last_mut() {
+            condition.observed_generation = victim.meta.generation;
+        }
+        let delete = Operation::Delete {
+            key: victim.key(),
+            uid: Some(victim.meta.uid.clone()),
+            grace_seconds: None,
+            propagation: Propagation::Background,
+        };
+        let message = format!("Preempted by pod {} on node {}", pod.meta.uid, plan.node);
+        let told = EventRecord::normal(&Object::Pod(victim.clone()), "Preempted", message);
+        outcome.writes.push(Operation::UpdateStatus(changed.into()).because(because.clone()));
+        outcome.writes.push(delete.because(because.clone()));
+        outcome.writes.push(Operation::Event(told).because(because));
+    }
+    let behind: Vec<Arc<Pod>> = memory.nominated.behind(pod, &plan.node).cloned().collect();
+    for other in behind {
+        memory.nominated.remove(&other.key());
+        if let Some(stored) = view.store.at::<Pod>(&other.key()).filter(|pod| !pod.is_bound()) {
+            let mut changed = Pod::clone(stored);
+            changed.status.nominated_node_name = Name::default();
+            outcome.writes.push(Operation::UpdateStatus(changed.into()).because(because.clone()));
+            outcome.look_again(WorkKey::Object(other.key()), 1);
+        }
+    }
+    outcome.because = Some(because);
 }
 
 fn has_gates(pod: &Pod) -> bool {
@@ -334,17 +470,23 @@ fn gated(view: &View<'_>, pod: &Arc<Pod>) -> Outcome {
     let because = Because::new("because.scheduler.gated");
     let message = "Scheduling is blocked due to non-empty scheduling gates";
     let mut outcome = Outcome::nothing(because.clone());
-    if let Some(changed) = with_condition(view, pod, "SchedulingGated", message) {
+    if let Some(changed) = with_condition(view, pod, "SchedulingGated", message, &Name::default()) {
         outcome.writes.push(Operation::UpdateStatus(changed.into()).because(because));
     }
     outcome
 }
 
-/// The Pod with `PodScheduled: False` for that reason; `None` when it says so already.
-fn with_condition(view: &View<'_>, pod: &Arc<Pod>, reason: &str, message: &str) -> Option<Pod> {
+/// The Pod with `PodScheduled: False` for that reason and nominated for that node; `None` when it says so already.
+fn with_condition(
+    view: &View<'_>,
+    pod: &Arc<Pod>,
+    reason: &str,
+    message: &str,
+    nominated: &Name,
+) -> Option<Pod> {
     let old = pod.condition("PodScheduled");
     let said = |c: &PodCondition| c.status == "False" && c.reason == reason && c.message == message;
-    if old.is_some_and(said) {
+    if old.is_some_and(said) && pod.status.nominated_node_name == *nominated {
         return None;
     }
     let since = old.filter(|c| c.status == "False").and_then(|c| c.last_transition_time);
@@ -358,6 +500,7 @@ fn with_condition(view: &View<'_>, pod: &Arc<Pod>, reason: &str, message: &str) 
         ..PodCondition::default()
     };
     let mut changed = Pod::clone(pod);
+    changed.status.nominated_node_name = nominated.clone();
     let conditions = &mut changed.status.conditions;
     match conditions.iter_mut().find(|c| c.condition_type == "PodScheduled") {
         Some(old) => *old = condition,
@@ -460,6 +603,35 @@ mod tests {
         cluster.ask(&delete, &mut Vec::new()).unwrap();
         ticks(&mut cluster, 2);
         assert_eq!(node_of(&cluster, "b"), "node-1");
+    }
+
+    #[test]
+    fn an_important_pod_displaces_as_few_as_possible_and_waits_for_them_to_go() {
+        let mut cluster = cluster();
+        let with = |cpu: &str, priority: i64| {
+            let mut spec = asking(cpu);
+            spec["priority"] = json!(priority);
+            spec
+        };
+        for (name, cpu, priority) in [("a", "500m", 0), ("b", "500m", 5), ("c", "900m", 5)] {
+            create(&mut cluster, name, with(cpu, priority));
+        }
+        ticks(&mut cluster, 3);
+        create(&mut cluster, "important", with("600m", 10));
+        ticks(&mut cluster, 3);
+        let pod = cluster.store.get::<Pod>("default", "important").unwrap();
+        assert_eq!(&*pod.status.nominated_node_name, "node-1");
+        let message = &pod.condition("PodScheduled").unwrap().message;
+        assert_eq!(message, "0/1 nodes are available: 1 Insufficient cpu.");
+        let leaving = |cluster: &Cluster, name: &str| {
+            cluster.store.get::<Pod>("default", name).is_some_and(|pod| pod.meta.is_terminating())
+        };
+        assert_eq!(["a", "b", "c"].map(|name| leaving(&cluster, name)), [true, false, false]);
+        let mut delete = Request::new(Verb::Delete, Kind::Pod, "default", "a", Value::Null);
+        delete.options.grace_seconds = Some(0);
+        cluster.ask(&delete, &mut Vec::new()).unwrap();
+        ticks(&mut cluster, 3);
+        assert_eq!(node_of(&cluster, "important"), "node-1");
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub struct NodeInfo {
     pub used_assumed: Amounts,
     /// How many Pods are on it.
     pub pods: i64,
+    /// The same by priority.
+    pub priorities: OrdMap<i32, u32>,
     /// The groups that the Pods on it belong to, with how many of each.
     pub groups: OrdMap<u32, u32>,
     /// The node's ports that are taken: address, protocol, port, and by which Pod.
@@ -57,6 +59,11 @@ impl NodeInfo {
     /// The node's name.
     pub fn name(&self) -> Name {
         self.node.as_ref().map(|node| node.meta.name.clone()).unwrap_or_default()
+    }
+
+    /// Whether a Pod less important than that is on it.
+    pub fn has_priority_below(&self, priority: i32) -> bool {
+        self.priorities.get_min().is_some_and(|(lowest, _)| *lowest < priority)
     }
 }
 
@@ -108,12 +115,18 @@ impl Snapshot {
             info.used.add(&requests.asked);
             info.used_assumed.add(&requests.assumed);
             info.pods += 1;
+            *info.priorities.entry(spec.priority.unwrap_or(0)).or_insert(0) += 1;
             *info.groups.entry(group).or_insert(0) += 1;
             for (ip, protocol, port) in host_ports(spec) {
                 info.ports.insert((ip, protocol, port, key.clone()));
             }
         });
         self.placed.insert(key.clone(), Placed { node: node.clone(), spec: spec.clone(), group });
+    }
+
+    /// Whether the Pod is counted.
+    pub fn is_placed(&self, key: &ObjectKey) -> bool {
+        self.placed.contains_key(key)
     }
 
     /// Does not count the Pod any more. Returns the node it was counted on.
@@ -124,6 +137,13 @@ impl Snapshot {
             info.used.sub(&requests.asked);
             info.used_assumed.sub(&requests.assumed);
             info.pods -= 1;
+            let priority = placed.spec.priority.unwrap_or(0);
+            if let Some(count) = info.priorities.get_mut(&priority) {
+                *count -= 1;
+                if *count == 0 {
+                    info.priorities.remove(&priority);
+                }
+            }
             if let Some(members) = info.groups.get_mut(&placed.group) {
                 *members -= 1;
                 if *members == 0 {

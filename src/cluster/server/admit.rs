@@ -189,6 +189,20 @@ fn default_tolerations() -> impl Iterator<Item = Toleration> {
     })
 }
 
+/// The same for a change of a Pod, before it is judged: who leaves them out has not taken them away.
+pub fn keep_default_tolerations(pod: &mut Value) {
+    let Ok(mut spec) = PodSpec::decode(pod["spec"].clone()) else { return };
+    let had = spec.tolerations.len();
+    for toleration in default_tolerations() {
+        if !has_toleration(&spec, &toleration.key) {
+            spec.tolerations.push(toleration);
+        }
+    }
+    if spec.tolerations.len() > had {
+        pod["spec"]["tolerations"] = spec.tolerations.encode();
+    }
+}
+
 fn has_toleration(spec: &PodSpec, key: &str) -> bool {
     let covers = |t: &Toleration| {
         (t.key == key || t.key.is_empty()) && (t.effect == "NoExecute" || t.effect.is_empty())

@@ -229,6 +229,7 @@ impl Transaction<'_> {
         }
         let mut pod = (*old).clone();
         pod.node_name = node;
+        pod.status.nominated_node_name = Name::default();
         pod.status.set_condition("PodScheduled", "True", "", "", self.now);
         let new = self.store.put(Object::from(pod), self.writer, self.fact);
         Ok(Written { key: key.clone(), old: Some(Object::Pod(old)), new: Some(new) })
@@ -406,7 +407,15 @@ fn take_status(stored: &mut Object, sent: &Object) {
         (Object::Namespace(stored), Object::Namespace(sent)) => {
             Arc::make_mut(stored).status = sent.status.clone()
         }
-        _ => {}
+        (stored, sent) => {
+            let (mut value, mut status) = (stored.to_value(), sent.to_value());
+            if let Some(status) = status.get_mut("status") {
+                value["status"] = status.take();
+                if let Ok(new) = Object::decode(stored.kind(), value) {
+                    *stored = new;
+                }
+            }
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use kubestep::cluster::server::patch::merge;
 use kubestep::cluster::server::request::{Request, Verb};
 use kubestep::cluster::server::status::Status;
 use kubestep::cluster::settings::Settings;
-use kubestep::cluster::verdict::Verdicts;
+use kubestep::cluster::verdict::{FilterVerdict, Verdicts};
 use kubestep::kubectl::host::Host;
 use serde_json::{Map, Value, json};
 
@@ -275,10 +275,38 @@ impl Scene {
             self.compare_events(&name, list(expected, "events"))?;
         }
         self.compare_verdicts(&name, before, expected)?;
-        if let Some(claims) = expected.get("claims") {
-            return Err(format!("claims:\n- {claims}\n+ the kind is not known"));
+        if expected.get("pending_without_condition") == Some(&json!(true)) {
+            differs("node", &json!(""), &json!(node))?;
+            self.compare_events(&name, &[])?;
+        }
+        for (claim, wanted) in expected.get("claims").and_then(Value::as_object).into_iter().flatten() {
+            differs(&format!("claim {claim}"), wanted, &self.shown_claim(claim, wanted))?;
         }
         Ok(())
+    }
+
+    /// A claim, as far as it is told in `wanted`.
+    fn shown_claim(&self, name: &str, wanted: &Value) -> Value {
+        let key = ObjectKey::new(Kind::PersistentVolumeClaim, NAMESPACE, name);
+        let claim = self.stage.cluster.store.object(&key).map(|claim| claim.to_value()).unwrap_or_default();
+        let mut shown = Map::new();
+        let fields = [
+            ("phase", "/status/phase"),
+            ("volumeName", "/spec/volumeName"),
+            ("selected_node", "/metadata/annotations/volume.kubernetes.io~1selected-node"),
+        ];
+        for (field, pointer) in fields {
+            if let Some(value) = claim.pointer(pointer) {
+                shown.insert(field.to_string(), value.clone());
+            }
+        }
+        if wanted.get("events").is_some() {
+            let event =
+                |e: &Value| json!({"type": e["type"], "reason": e["reason"], "message": e["message"]});
+            let events: Vec<Value> = self.events_of(name, None).iter().map(event).collect();
+            shown.insert("events".to_string(), json!(events));
+        }
+        Value::Object(shown)
     }
 
     fn compare_condition(&self, name: &str, expected: &Value) -> Result<(), String> {
@@ -321,7 +349,8 @@ impl Scene {
             return if needs { Err("the scheduler's verdicts were not kept".to_string()) } else { Ok(()) };
         };
         let refusals = verdicts.nodes.iter().filter_map(|node| {
-            let filter = node.filters.iter().find(|filter| !filter.reasons.is_empty())?;
+            let refused = |filter: &&FilterVerdict| !filter.reasons.is_empty() && !filter.before_asking;
+            let filter = node.filters.iter().find(refused)?;
             Some((node.node.to_string(), filter))
         });
         let (mut filters, mut reasons) = (Map::new(), Map::new());
@@ -381,7 +410,7 @@ impl Scene {
         )?;
         let mut victims: Vec<String> = self
             .stage
-            .changes_in(NAMESPACE, before, Kind::Pod)
+            .changes_in("", before, Kind::Pod)
             .marked
             .iter()
             .map(|pod| text(&pod["metadata"], "name").to_string())
@@ -399,7 +428,7 @@ impl Scene {
             differs("victim_events", &json!([message]), &json!(got))?;
         }
         for condition in list(expected, "victim_conditions") {
-            let changes = self.stage.changes_in(NAMESPACE, before, Kind::Pod);
+            let changes = self.stage.changes_in("", before, Kind::Pod);
             let victim = changes.marked.iter().rev().find(|pod| pod["metadata"]["name"] == condition["pod"]);
             let conditions =
                 victim.and_then(|pod| pod.pointer("/status/conditions")).and_then(Value::as_array);
@@ -410,8 +439,8 @@ impl Scene {
         }
         let Some(node) = expected.get("node_after_victims_gone") else { return Ok(()) };
         for victim in wanted {
-            if self.pod(&victim).is_some() {
-                self.delete(Kind::Pod, NAMESPACE, &victim, Some(0))?;
+            if let Some(pod) = self.pod(&victim) {
+                self.delete(Kind::Pod, text(&pod["metadata"], "namespace"), &victim, Some(0))?;
             }
         }
         self.stage.advance(PATIENCE_TICKS);

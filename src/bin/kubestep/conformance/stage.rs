@@ -236,12 +236,12 @@ impl Stage {
         self.changes_in(NAMESPACE, fact, kind)
     }
 
-    /// The same in another namespace.
+    /// The same in another namespace, or in all of them if it is empty.
     pub fn changes_in(&self, namespace: &str, fact: usize, kind: Kind) -> Changes {
         let mut changes = Changes::default();
         for fact in &self.facts[fact..] {
             let What::Wrote { key, old, new } = &fact.what else { continue };
-            if key.kind != kind || *key.namespace != *namespace {
+            if key.kind != kind || !namespace.is_empty() && *key.namespace != *namespace {
                 continue;
             }
             let marked = |object: &Option<kubestep::api::object::Object>| {

@@ -8,6 +8,9 @@ pub mod node_resources_fit;
 pub mod node_unschedulable;
 pub mod pod_topology_spread;
 pub mod taint_toleration;
+pub mod volume_binding;
+pub mod volume_restrictions;
+pub mod volume_zone;
 
 use std::borrow::Cow;
 
@@ -55,6 +58,9 @@ pub const FILTERS: &[Filter] = &[
     Filter { plugin: node_affinity::NAME, refuse: node_affinity::refuse },
     Filter { plugin: node_ports::NAME, refuse: node_ports::refuse },
     Filter { plugin: node_resources_fit::NAME, refuse: node_resources_fit::refuse },
+    Filter { plugin: volume_restrictions::NAME, refuse: volume_restrictions::refuse },
+    Filter { plugin: volume_binding::NAME, refuse: volume_binding::refuse },
+    Filter { plugin: volume_zone::NAME, refuse: volume_zone::refuse },
     Filter { plugin: pod_topology_spread::NAME, refuse: pod_topology_spread::refuse },
     Filter { plugin: inter_pod_affinity::NAME, refuse: inter_pod_affinity::refuse },
 ];
