@@ -7,6 +7,7 @@ pub mod admit;
 pub mod decode;
 pub mod default;
 pub mod events;
+pub mod eviction;
 pub mod patch;
 pub mod pipeline;
 pub mod prepare;

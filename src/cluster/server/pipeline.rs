@@ -11,7 +11,7 @@ use super::request::{FieldValidation, Request, Response, Verb};
 use super::status::Status;
 use super::transaction::{Transaction, Written};
 use super::write::Operation;
-use super::{admit, decode, default, patch, prepare, scale, validate};
+use super::{admit, decode, default, eviction, patch, prepare, scale, validate};
 use crate::api::kind::Kind;
 use crate::api::object::Object;
 use crate::api::schema;
@@ -88,6 +88,14 @@ fn carry_out(
         passage.pass(Stage::Store);
         let object = written.new.as_ref().map_or(Value::Null, Object::to_value);
         return Ok((Response { object, changed: true, warnings: Vec::new() }, written));
+    }
+    if request.subresource == "eviction" && request.verb == Verb::Create {
+        passage.pass(Stage::Decode);
+        let result = eviction::evict(transaction, request);
+        let written = passage.check(Stage::Admit, result)?;
+        passage.pass(Stage::Admit);
+        passage.pass(Stage::Store);
+        return Ok((Response { object: request.body.clone(), changed: true, warnings: Vec::new() }, written));
     }
     let (written, warnings) = match request.verb {
         Verb::Create => create(transaction, request, passage)?,

@@ -19,19 +19,23 @@ pub const FLAGS: &[&[Flag]] = &[flags::SELECTOR, flags::DRY_RUN];
 
 /// Keeps new Pods off.
 pub fn cordon(call: &mut Call) -> Result<Option<Pending>, Failure> {
-    set(call, true)
+    let (_, failures) = set(call, true)?;
+    Failure::all(failures).map_or(Ok(None), Err)
 }
 
 /// Lets Pods on again.
 pub fn uncordon(call: &mut Call) -> Result<Option<Pending>, Failure> {
-    set(call, false)
+    let (_, failures) = set(call, false)?;
+    Failure::all(failures).map_or(Ok(None), Err)
 }
 
-fn set(call: &mut Call, unschedulable: bool) -> Result<Option<Pending>, Failure> {
+/// Marks the nodes that are named or selected; hands them back, and what failed.
+pub(super) fn set(call: &mut Call, unschedulable: bool) -> Result<(Vec<String>, Vec<Failure>), Failure> {
     let verb = if unschedulable { "cordon" } else { "uncordon" };
+    let command = call.path.rsplit(' ').next().unwrap_or(verb).to_string();
     let selects = call.flags.given("selector");
     if call.args.is_empty() && !selects {
-        return Err(Failure::usage(&call.path, format!("USAGE: {verb} NODE [flags]")));
+        return Err(Failure::usage(&call.path, format!("USAGE: {command} NODE [flags]")));
     }
     if !call.args.is_empty() && selects {
         return Err(Failure::error("error: cannot specify both a node name and a --selector option"));
@@ -50,9 +54,11 @@ fn set(call: &mut Call, unschedulable: bool) -> Result<Option<Pending>, Failure>
             Err(status) => failures.push(Failure::server(&status)),
         }
     }
+    let mut marked = Vec::new();
     for object in nodes {
         let Object::Node(node) = &object else { continue };
         let name = &node.meta.name;
+        marked.push(name.to_string());
         if node.spec.unschedulable == unschedulable {
             call.say(format!("node/{name} already {verb}ed{}", dry_run.suffix()));
             continue;
@@ -69,5 +75,5 @@ fn set(call: &mut Call, unschedulable: bool) -> Result<Option<Pending>, Failure>
         }
         call.say(format!("node/{name} {verb}ed{}", dry_run.suffix()));
     }
-    Failure::all(failures).map_or(Ok(None), Err)
+    Ok((marked, failures))
 }

@@ -5,11 +5,13 @@
 
 pub mod api_resources;
 pub mod apply;
+pub mod autoscale;
 pub mod config;
 pub mod cordon;
 pub mod create;
 pub mod delete;
 pub mod describe;
+pub mod drain;
 pub mod explain;
 pub mod expose;
 pub mod files;
@@ -146,17 +148,20 @@ pub enum Pending {
     Rollout(rollout::status::Watching),
     /// Objects that are not yet as wanted.
     Wait(wait::Waiting),
+    /// Nodes that are being drained.
+    Drain(drain::Draining),
     /// A watch that ends only by Ctrl-C or `--timeout`.
     Watch(get::Watching),
 }
 
 impl Pending {
     /// Looks again: prints what is new and says whether it is over, with the exit code.
-    pub fn poll(&mut self, host: &dyn Host) -> super::execution::Poll {
+    pub fn poll(&mut self, host: &mut dyn Host) -> super::execution::Poll {
         match self {
             Self::Delete(gone) => gone.poll(host),
             Self::Rollout(watching) => watching.poll(host),
             Self::Wait(waiting) => waiting.poll(host),
+            Self::Drain(draining) => draining.poll(host),
             Self::Watch(watching) => watching.poll(host),
         }
     }
@@ -279,7 +284,14 @@ pub const ALL: &[Command] = &[
         run: Run::Does(scale::run),
         ..NOTHING
     },
-    later("autoscale", "Auto-scale a deployment, replica set, stateful set, or replication controller"),
+    Command {
+        name: "autoscale",
+        about: "Auto-scale a deployment, replica set, stateful set, or replication controller",
+        flags: autoscale::FLAGS,
+        required: &["max"],
+        run: Run::Does(autoscale::run),
+        ..NOTHING
+    },
     later("certificate", "Modify certificate resources"),
     later("cluster-info", "Display cluster information"),
     later("top", "Display resource (CPU/memory) usage"),
@@ -297,7 +309,13 @@ pub const ALL: &[Command] = &[
         run: Run::Does(cordon::uncordon),
         ..NOTHING
     },
-    later("drain", "Drain node in preparation for maintenance"),
+    Command {
+        name: "drain",
+        about: "Drain node in preparation for maintenance",
+        flags: drain::FLAGS,
+        run: Run::Does(drain::run),
+        ..NOTHING
+    },
     Command {
         name: "taint",
         about: "Update the taints on one or more nodes",
