@@ -216,27 +216,34 @@ fn container_of(status: &Value) -> Value {
 /// How far times may lie apart.
 #[derive(Clone, Copy, Debug)]
 struct Slack {
-    /// Whether random waits add up: the pod worker looks again 10 to 15 seconds after each failure.
-    waits_at_random: bool,
+    /// How fast waits add up, in seconds per second: the pod worker looks again 10 to 15 seconds after each failure, at
+    /// random; and every link of a rollout's chain takes a tick here and a moment there.
+    drift: f64,
     watched: f64,
 }
 
 impl Slack {
     fn of(expected: &[Value], watched: f64) -> Self {
         let failures = ["BackOff", "ErrImagePull", "Error", "Completed"];
-        let waits_at_random =
-            expected.iter().any(|state| failures.iter().any(|f| text_of(state, "status").contains(f)));
-        Self { waits_at_random, watched }
+        let has_failure = |state: &Value| failures.iter().any(|f| text_of(state, "status").contains(f));
+        let drift = if expected.iter().any(|state| state.get("columns").is_some()) {
+            0.3
+        } else if expected.iter().any(has_failure) {
+            0.25
+        } else {
+            0.0
+        };
+        Self { drift, watched }
     }
 
     /// At that second. The first Pod starts a few ticks later here than there, each component taking one.
     fn at(self, t: f64) -> f64 {
-        if self.waits_at_random { 8.0 + 0.25 * t } else { 8.0 }
+        8.0 + self.drift * t
     }
 
     /// Whether what began at that second may be missing at the end.
     fn is_late(self, t: f64) -> bool {
-        t + 7.0 > self.watched || (self.waits_at_random && t + self.at(t) > self.watched)
+        t + 7.0 > self.watched || (self.drift > 0.0 && t + self.at(t) > self.watched)
     }
 }
 

@@ -97,12 +97,18 @@ pub fn summary(pod: &Pod) -> Summary {
     if !initializing || initialized {
         restarts = sidecar_restarts;
         let mut has_running = false;
+        let mut failed = false;
         for container in pod.status.container_statuses.iter().rev() {
             restarts.add(container);
             let state = &container.state;
             match (&state.waiting, &state.terminated) {
                 (Some(waiting), _) if !waiting.reason.is_empty() => status = waiting.reason.clone(),
-                (_, Some(ended)) if !ended.reason.is_empty() => status = ended.reason.clone(),
+                // One that succeeded does not hide that another one behind it failed.
+                (_, Some(ended)) if ended.exit_code == 0 && failed => {}
+                (_, Some(ended)) if !ended.reason.is_empty() => {
+                    failed |= ended.exit_code != 0;
+                    status = ended.reason.clone();
+                }
                 (_, Some(ended)) if ended.signal != 0 => status = format!("Signal:{}", ended.signal),
                 (_, Some(ended)) => status = format!("ExitCode:{}", ended.exit_code),
                 _ if container.ready && state.running.is_some() => {
