@@ -3,6 +3,8 @@
 //! The installer stores namespaces, nodes and the manifests of the system Pods through the API server, then the machine
 //! itself runs until they work. Visible tick 0 comes after that.
 
+mod rbac;
+
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -56,6 +58,7 @@ impl Cluster {
                 cluster.enqueue(&Actor::Kubelet(setup.name.as_str().into()), WorkKey::Heartbeat);
             }
         }
+        rbac::install(&mut cluster, &mut facts);
         install_system(&mut cluster, &mut facts);
         while cluster.tick() < BOOT_TICKS {
             facts.clear();

@@ -23,6 +23,26 @@ pub struct Settings {
     /// Whether the container runtime is the one that the recordings were made with: it has every image, of no bytes,
     /// and its processes end only as `sim-exit` tells them.
     pub recorded_runtime: bool,
+    /// Who the cluster knows; the first one is who asks unless a request says otherwise.
+    pub users: Vec<UserSetup>,
+}
+
+/// One user of the cluster; each has a context.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserSetup {
+    /// The name.
+    pub name: String,
+    /// The uid.
+    pub uid: String,
+    /// The groups, without those that the server adds.
+    pub groups: Vec<String>,
+}
+
+impl UserSetup {
+    /// A user in one group.
+    pub fn new(name: &str, uid: &str, group: &str) -> Self {
+        Self { name: name.to_string(), uid: uid.to_string(), groups: vec![group.to_string()] }
+    }
 }
 
 /// One worker node.
@@ -66,6 +86,10 @@ impl Settings {
             controllers: true,
             kubelets: true,
             recorded_runtime: false,
+            users: vec![
+                UserSetup::new("admin", "1", "system:masters"),
+                UserSetup::new("developer", "2", "developers"),
+            ],
         }
     }
 
@@ -76,6 +100,10 @@ impl Settings {
             system_pods: false,
             service_account_admission: false,
             recorded_runtime: true,
+            users: vec![
+                UserSetup::new("admin", "1", "system:masters"),
+                UserSetup::new("bob", "2", "developers"),
+            ],
             ..Self::playground(seed)
         }
     }

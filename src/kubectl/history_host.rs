@@ -11,6 +11,7 @@ use crate::cluster::history::History;
 use crate::cluster::machine::Cluster;
 use crate::cluster::server::request::{Request, Response};
 use crate::cluster::server::status::Status;
+use crate::cluster::settings::Settings;
 use crate::cluster::store::Store;
 
 /// A session to read and to ask, and files by name.
@@ -39,6 +40,10 @@ impl Host for HistoryHost<'_> {
 
     fn now(&self) -> Timestamp {
         self.cluster.now()
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.cluster.settings
     }
 
     fn ask(&mut self, request: Request) -> Result<Response, Status> {

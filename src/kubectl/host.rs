@@ -2,8 +2,10 @@
 
 use crate::api::kind::Kind;
 use crate::api::time::Timestamp;
+use crate::cluster::server::authn::Credentials;
 use crate::cluster::server::request::{Request, Response};
 use crate::cluster::server::status::Status;
+use crate::cluster::settings::Settings;
 use crate::cluster::store::Store;
 
 /// What a command can reach. The page, the command line and the tests each have one.
@@ -13,6 +15,14 @@ pub trait Host {
 
     /// The time.
     fn now(&self) -> Timestamp;
+
+    /// How the cluster was set up: who its users are.
+    fn settings(&self) -> &Settings;
+
+    /// Who asks.
+    fn credentials(&self) -> Credentials {
+        Credentials::default()
+    }
 
     /// Asks the API server to write; recorded as a command of the session.
     ///

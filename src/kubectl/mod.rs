@@ -4,6 +4,7 @@
 //! `delete`, `get -w`) hand back a [`Waiting`] that is polled after every tick, so that nothing ever blocks, and that
 //! is simply dropped on Ctrl-C.
 
+pub mod acting;
 pub mod commands;
 pub mod complete;
 pub mod duration;

@@ -9,6 +9,8 @@ use super::host::Host;
 use crate::api::kind::Kind;
 use crate::api::labels::{FieldSelector, Selector};
 use crate::api::object::Object;
+use crate::cluster::server::authn;
+use crate::cluster::server::authz::{self, Access};
 use crate::cluster::server::status::Status;
 
 /// One thing that was asked for.
@@ -143,11 +145,34 @@ pub fn name_with_selector() -> Failure {
     Failure::error("name cannot be provided when a selector is specified")
 }
 
+/// Refuses what whoever asks may not do.
+///
+/// # Errors
+/// 401 or 403.
+pub fn may(host: &dyn Host, access: &Access<'_>) -> Result<(), Status> {
+    let credentials = host.credentials();
+    if credentials.is_default() {
+        return Ok(());
+    }
+    let identity = authn::identify(host.store(), host.settings(), &credentials)?;
+    authz::authorize(host.store(), &identity, access)
+}
+
 /// Reads one object as the server would answer.
 ///
 /// # Errors
-/// `NotFound`, of the object or of its namespace.
+/// `NotFound`, of the object or of its namespace; 403.
 pub fn read<'a>(host: &'a dyn Host, kind: Kind, namespace: &str, name: &str) -> Result<&'a Object, Status> {
+    let namespace = if kind.is_namespaced() { namespace } else { "" };
+    may(host, &Access::to("get", kind, namespace, name))?;
+    stored(host, kind, namespace, name)
+}
+
+/// Reads one object, whoever asks.
+///
+/// # Errors
+/// `NotFound`, of the object or of its namespace.
+pub fn stored<'a>(host: &'a dyn Host, kind: Kind, namespace: &str, name: &str) -> Result<&'a Object, Status> {
     let namespace = if kind.is_namespaced() { namespace } else { "" };
     let key = crate::api::meta::ObjectKey::new(kind, namespace, name);
     host.store().object(&key).ok_or_else(|| {
@@ -165,6 +190,8 @@ pub fn read<'a>(host: &'a dyn Host, kind: Kind, namespace: &str, name: &str) -> 
 /// # Errors
 /// When a selector cannot be read or names a field that cannot be selected by.
 pub fn list(host: &dyn Host, kind: Kind, narrowing: &Narrowing) -> Result<Vec<Object>, Status> {
+    let place = narrowing.namespace.as_deref().unwrap_or_default();
+    may(host, &Access { name: "", ..Access::to("list", kind, place, "") })?;
     let labels = narrowing.labels.as_deref().unwrap_or_default();
     let fields = narrowing.fields.as_deref().unwrap_or_default();
     let refused = |why: String| {

@@ -5,6 +5,8 @@
 pub struct Session {
     /// The namespace of the current context.
     pub namespace: String,
+    /// The user of the current context; empty for the cluster's first one.
+    pub user: String,
     /// The lines that were run, oldest first; a line equal to the one before it is not kept again.
     pub history: Vec<String>,
 }
@@ -14,7 +16,7 @@ pub const HISTORY_LINES: usize = 500;
 
 impl Default for Session {
     fn default() -> Self {
-        Self { namespace: "default".to_string(), history: Vec::new() }
+        Self { namespace: "default".to_string(), user: String::new(), history: Vec::new() }
     }
 }
 

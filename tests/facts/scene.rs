@@ -240,6 +240,10 @@ impl Host for Scene {
         self.cluster.now()
     }
 
+    fn settings(&self) -> &Settings {
+        &self.cluster.settings
+    }
+
     fn ask(&mut self, request: Request) -> Result<Response, Status> {
         self.cluster.ask(&request, &mut self.facts)
     }

@@ -4,6 +4,8 @@
 //! admission and storage ([`transaction`]).
 
 pub mod admit;
+pub mod authn;
+pub mod authz;
 pub mod decode;
 pub mod default;
 pub mod events;

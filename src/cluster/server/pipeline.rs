@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::authn::{self, Identity};
+use super::authz::{self, Access};
 use super::request::{FieldValidation, Request, Response, Verb};
 use super::status::Status;
 use super::transaction::{Transaction, Written};
@@ -51,13 +53,18 @@ pub fn run(
     request: &Request,
     passage: &mut Passage,
 ) -> Result<(Response, Written), Status> {
+    let result = authn::authenticate(transaction.settings, &request.credentials);
+    let user = passage.check(Stage::Authenticate, result)?;
     passage.pass(Stage::Authenticate);
+    let result = authorize(transaction, request, user);
+    let identity = passage.check(Stage::Authorize, result)?;
     passage.pass(Stage::Authorize);
+    let identity = &identity;
     if request.options.dry_run {
         let (mut store, mut stream) = (transaction.store.clone(), transaction.stream.clone());
         let mut rehearsal = Transaction { store: &mut store, stream: &mut stream, ..*transaction };
         let stored = rehearsal.store.object(&request.key()).map(|object| object.meta().resource_version);
-        let (mut response, written) = carry_out(&mut rehearsal, request, passage)?;
+        let (mut response, written) = carry_out(&mut rehearsal, request, identity, passage)?;
         if let Some(meta) = response.object.get_mut("metadata").and_then(Value::as_object_mut) {
             // Nothing was stored, so the object has the revision it had before, or none.
             match stored {
@@ -67,12 +74,25 @@ pub fn run(
         }
         return Ok((response, written));
     }
-    carry_out(transaction, request, passage)
+    carry_out(transaction, request, identity, passage)
+}
+
+/// As whom the request is judged, if that one may make it.
+fn authorize(transaction: &Transaction<'_>, request: &Request, user: Identity) -> Result<Identity, Status> {
+    let identity = authn::impersonate(transaction.store, user, &request.credentials)?;
+    let access = Access::of(request);
+    authz::authorize(transaction.store, &identity, &access)?;
+    // Applying what does not exist yet creates it.
+    if request.verb == Verb::Apply && transaction.store.object(&request.key()).is_none() {
+        authz::authorize(transaction.store, &identity, &Access { verb: "create", ..access })?;
+    }
+    Ok(identity)
 }
 
 fn carry_out(
     transaction: &mut Transaction<'_>,
     request: &Request,
+    identity: &Identity,
     passage: &mut Passage,
 ) -> Result<(Response, Written), Status> {
     if request.subresource == "scale" {
@@ -98,19 +118,20 @@ fn carry_out(
         return Ok((Response { object: request.body.clone(), changed: true, warnings: Vec::new() }, written));
     }
     let (written, warnings) = match request.verb {
-        Verb::Create => create(transaction, request, passage)?,
+        Verb::Create => create(transaction, request, identity, passage)?,
         Verb::Update => {
             let result = current(transaction, request);
             let stored = passage.check(Stage::Store, result)?;
-            replace(transaction, request, passage, &stored, request.body.clone())?
+            replace(transaction, request, identity, passage, &stored, request.body.clone())?
         }
         Verb::MergePatch | Verb::StrategicPatch | Verb::JsonPatch => {
             let result = current(transaction, request);
             let stored = passage.check(Stage::Store, result)?;
             let result = patched(request, &stored);
             let body = passage.check(Stage::Decode, result)?;
-            replace(transaction, request, passage, &stored, body)?
+            replace(transaction, request, identity, passage, &stored, body)?
         }
+        Verb::Apply => return passage.check(Stage::Decode, Err(Status::method_not_allowed())),
         Verb::Delete => {
             passage.pass(Stage::Decode);
             let options = &request.options;
@@ -146,6 +167,7 @@ fn current(transaction: &Transaction<'_>, request: &Request) -> Result<Object, S
 fn create(
     transaction: &mut Transaction<'_>,
     request: &Request,
+    identity: &Identity,
     passage: &mut Passage,
 ) -> Result<(Written, Vec<String>), Status> {
     let mut body = request.body.clone();
@@ -157,22 +179,27 @@ fn create(
         }
     }
     let (object, warnings) = read(request, body, None, passage)?;
-    let result = transaction.create(object);
+    let result = authz::refuse_escalation(transaction.store, identity, None, &object)
+        .and_then(|()| transaction.create(object));
     Ok((passage.check(Stage::Admit, result)?, warnings))
 }
 
 fn replace(
     transaction: &mut Transaction<'_>,
     request: &Request,
+    identity: &Identity,
     passage: &mut Passage,
     stored: &Object,
     body: Value,
 ) -> Result<(Written, Vec<String>), Status> {
     let (object, warnings) = read(request, body, Some(stored), passage)?;
-    let result = match request.subresource.as_str() {
-        "status" => transaction.update_status(object),
-        _ => transaction.update(object),
-    };
+    let result =
+        authz::refuse_escalation(transaction.store, identity, Some(stored), &object).and_then(|()| {
+            match request.subresource.as_str() {
+                "status" => transaction.update_status(object),
+                _ => transaction.update(object),
+            }
+        });
     Ok((passage.check(Stage::Admit, result)?, warnings))
 }
 

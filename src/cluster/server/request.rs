@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::authn::Credentials;
 use crate::api::kind::Kind;
 use crate::api::meta::{Name, ObjectKey};
 
@@ -28,6 +29,13 @@ pub struct Request {
     /// Options.
     #[serde(default, skip_serializing_if = "Options::is_default")]
     pub options: Options,
+    /// Who asks.
+    #[serde(default, skip_serializing_if = "is_own")]
+    pub credentials: Box<Credentials>,
+}
+
+fn is_own(credentials: &Credentials) -> bool {
+    credentials.is_default()
 }
 
 fn is_empty(name: &Name) -> bool {
@@ -48,8 +56,22 @@ pub enum Verb {
     StrategicPatch,
     /// PATCH with `application/json-patch+json`.
     JsonPatch,
+    /// PATCH with `application/apply-patch+yaml`: server-side apply.
+    Apply,
     /// DELETE.
     Delete,
+}
+
+impl Verb {
+    /// The verb as rules name it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::MergePatch | Self::StrategicPatch | Self::JsonPatch | Self::Apply => "patch",
+            Self::Delete => "delete",
+        }
+    }
 }
 
 /// Options of a request.
@@ -70,6 +92,12 @@ pub struct Options {
     /// For a delete: only if the object still has this uid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
+    /// Who is to be remembered as the manager of the fields that are written; empty for nobody.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub field_manager: String,
+    /// For an apply: takes fields from their managers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
 }
 
 impl Options {
@@ -118,6 +146,7 @@ impl Request {
             subresource: String::new(),
             body,
             options: Options::default(),
+            credentials: Box::default(),
         }
     }
 
@@ -128,12 +157,7 @@ impl Request {
 
     /// `create Deployment demo/api`, `patch Pod demo/a status`.
     pub fn summary(&self) -> String {
-        let verb = match self.verb {
-            Verb::Create => "create",
-            Verb::Update => "update",
-            Verb::MergePatch | Verb::StrategicPatch | Verb::JsonPatch => "patch",
-            Verb::Delete => "delete",
-        };
+        let verb = self.verb.word();
         match self.subresource.as_str() {
             "" => format!("{verb} {}", self.key()),
             subresource => format!("{verb} {} {subresource}", self.key()),

@@ -88,6 +88,39 @@ impl Status {
         Self::new(403, "Forbidden", message, kind, name)
     }
 
+    /// 403: not allowed to touch a resource, which need not be one that the cluster has.
+    pub fn forbidden_resource(group: &str, resource: &str, name: &str, why: &str) -> Self {
+        let full = if group.is_empty() { resource.to_string() } else { format!("{resource}.{group}") };
+        let name_part = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
+        let details = Details {
+            name: name.to_string(),
+            group: group.to_string(),
+            kind: resource.to_string(),
+            causes: Vec::new(),
+        };
+        Self {
+            code: 403,
+            reason: "Forbidden",
+            message: format!("{full}{name_part} is forbidden: {why}"),
+            details,
+        }
+    }
+
+    /// 401: nobody whom the cluster knows.
+    pub fn unauthorized() -> Self {
+        Self {
+            code: 401,
+            reason: "Unauthorized",
+            message: "Unauthorized".to_string(),
+            details: Details::default(),
+        }
+    }
+
+    /// 404: with a text of its own.
+    pub fn not_found_because(kind: Kind, name: &str, message: String) -> Self {
+        Self::new(404, "NotFound", message, kind, name)
+    }
+
     /// 422: values that are not allowed; `causes` in the server's order.
     pub fn invalid(kind: Kind, name: &str, causes: Vec<Cause>) -> Self {
         let texts: Vec<String> =

@@ -1,10 +1,10 @@
-//! `kubectl api-resources`: the kinds that the cluster has.
+//! `kubectl api-resources`: the kinds that a server of v1.36 has.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/apiresources/apiresources.go` (v1.36).
-//! Leaves out: kinds that the cluster does not have.
+//! Leaves out: nothing; kinds that are not simulated are listed too.
 
 use super::{Call, Pending};
-use crate::api::kind::Kind;
+use crate::api::discovery::{self, ApiResource};
 use crate::kubectl::failure::Failure;
 use crate::kubectl::parse::{Flag, Takes};
 use crate::kubectl::print::{table, tabs};
@@ -21,8 +21,6 @@ pub const FLAGS: &[&[Flag]] = &[&[
     Flag::long("cached", Takes::Nothing),
 ]];
 
-const VERBS: &str = "create,delete,deletecollection,get,list,patch,update,watch";
-
 /// Lists the kinds, by group and name.
 pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     if !call.args.is_empty() {
@@ -34,24 +32,27 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     }
     let group = call.flags.text("api-group").map(str::to_string);
     let namespaced = call.flags.switch("namespaced");
-    let mut kinds: Vec<Kind> = call.host.kinds().to_vec();
-    kinds.retain(|kind| group.as_ref().is_none_or(|group| kind.group() == group));
-    kinds.retain(|kind| namespaced.is_none_or(|namespaced| kind.is_namespaced() == namespaced));
-    let categories = call.flags.list("categories");
-    kinds.retain(|kind| {
-        categories.is_empty() || (kind.info().in_all && categories.iter().any(|c| c == "all"))
-    });
+    let mut rows: Vec<ApiResource> = discovery::resources().collect();
+    rows.retain(|row| group.as_ref().is_none_or(|group| row.group() == group));
+    rows.retain(|row| namespaced.is_none_or(|namespaced| row.namespaced == namespaced));
+    let (verbs, categories) = (call.flags.list("verbs"), call.flags.list("categories"));
+    let holds = |list: &str, word: &String| list.split(',').any(|one| one == word);
+    rows.retain(|row| verbs.iter().all(|verb| holds(row.verbs, verb)));
+    rows.retain(|row| categories.iter().all(|category| holds(row.categories, category)));
     match call.flags.text("sort-by") {
-        Some("name") => kinds.sort_by_key(|kind| kind.plural()),
-        Some("kind") => kinds.sort_by_key(|kind| kind.name()),
+        Some("name") => rows.sort_by_key(|row| row.plural),
+        Some("kind") => rows.sort_by_key(|row| row.kind),
         Some(other) if !other.is_empty() => {
             return Err(Failure::error("--sort-by accepts only name or kind"));
         }
-        _ => kinds.sort_by_key(|kind| (kind.group(), kind.plural())),
+        _ => {}
     }
     if output == "name" {
-        for kind in kinds {
-            call.say(kind.group_resource());
+        for row in rows {
+            match row.group() {
+                "" => call.say(row.plural),
+                group => call.say(format!("{}.{group}", row.plural)),
+            }
         }
         return Ok(None);
     }
@@ -60,18 +61,13 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         text.push_str("NAME\tSHORTNAMES\tAPIVERSION\tNAMESPACED\tKIND");
         text.push_str(if output == "wide" { "\tVERBS\tCATEGORIES\n" } else { "\n" });
     }
-    for kind in kinds {
-        let info = kind.info();
+    for row in rows {
         text.push_str(&format!(
             "{}\t{}\t{}\t{}\t{}",
-            info.plural,
-            info.short_names.join(","),
-            kind.api_version(),
-            info.namespaced,
-            info.name
+            row.plural, row.short_names, row.api_version, row.namespaced, row.kind
         ));
         if output == "wide" {
-            text.push_str(&format!("\t{VERBS}\t{}", if info.in_all { "all" } else { "" }));
+            text.push_str(&format!("\t{}\t{}", row.verbs, row.categories));
         }
         text.push('\n');
     }

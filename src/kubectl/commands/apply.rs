@@ -130,7 +130,11 @@ fn apply(call: &mut Call, described: &Described, dry_run: DryRun) -> Result<(Val
     check_name(described)?;
     let mut modified = described.value.clone();
     annotate(&mut modified);
-    let current = resources::read(&*call.host, kind, &described.namespace, &described.name).ok().cloned();
+    let current = match resources::read(&*call.host, kind, &described.namespace, &described.name) {
+        Ok(object) => Some(object.clone()),
+        Err(status) if status.reason == "NotFound" => None,
+        Err(status) => return Err(Failure::server_when(&retrieving(described), &status)),
+    };
     let Some(current) = current else {
         if dry_run == DryRun::Client {
             return Ok((modified, "created"));
@@ -210,16 +214,21 @@ fn check_name(described: &Described) -> Result<(), Failure> {
         name if name.contains('%') => format!("invalid resource name \"{name}\": [may not contain '%']"),
         _ => return Ok(()),
     };
+    Err(Failure::error(format!("{}{problem}", retrieving(described))))
+}
+
+/// What failed when the live object could not be read.
+fn retrieving(described: &Described) -> String {
     let kind = described.kind;
     let group_version = format!("{}/{}", kind.group(), kind.version());
-    Err(Failure::error(format!(
-        "error when retrieving current configuration of:\nResource: \"{group_version}, Resource={}\", GroupVersionKind: \"{group_version}, Kind={}\"\nName: \"{}\", Namespace: \"{}\"\nfrom server for: \"{}\": {problem}",
+    format!(
+        "error when retrieving current configuration of:\nResource: \"{group_version}, Resource={}\", GroupVersionKind: \"{group_version}, Kind={}\"\nName: \"{}\", Namespace: \"{}\"\nfrom server for: \"{}\": ",
         kind.plural(),
         kind.name(),
         described.name,
         described.namespace,
         described.source
-    )))
+    )
 }
 
 /// Writes into an object what it says, in the annotation that the next apply reads.

@@ -1,12 +1,14 @@
-//! `kubectl config`: the one context of this terminal, and its namespace.
+//! `kubectl config`: the contexts of this terminal, one for each user of the cluster, and the namespace.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/config` (v1.36).
-//! Leaves out: other contexts, clusters and users than the one there is.
+//! Leaves out: a namespace for each context (the terminal has one), new contexts, clusters and users.
 
 use serde_json::json;
 
 use super::{Call, Command, NOTHING, Pending, Run, later};
 use crate::api::manifest;
+use crate::cluster::server::authn::Credentials;
+use crate::cluster::settings::UserSetup;
 use crate::kubectl::failure::Failure;
 use crate::kubectl::parse::{Flag, Takes};
 use crate::kubectl::print::{table, tabs};
@@ -55,27 +57,65 @@ pub const COMMANDS: &[Command] = &[
     does("view", "Display merged kubeconfig settings or a specified kubeconfig file", VIEW, view),
 ];
 
-/// Refuses contexts, kubeconfig files and identities that do not exist.
+/// Whose requests a command makes: the user of its context, who may act as somebody else.
 ///
 /// # Errors
-/// In kubectl's words.
-pub fn check_context(call: &Call) -> Result<(), Failure> {
+/// In kubectl's words, when there is no such context or kubeconfig file.
+pub fn credentials(call: &Call) -> Result<Credentials, Failure> {
     if let Some(file) = call.flags.text("kubeconfig").filter(|file| !file.is_empty()) {
         return Err(Failure::error(format!("stat {file}: no such file or directory")));
     }
-    if let Some(context) = call.flags.text("context").filter(|context| !matches!(*context, "" | CONTEXT)) {
-        return Err(Failure::exactly(format!(
-            "Error in configuration: context was not found for specified context: {context}"
-        )));
+    let text = |flag: &str| call.flags.text(flag).unwrap_or_default().to_string();
+    let mut user = match text("context") {
+        context if context.is_empty() => call.session.user.clone(),
+        context => user_of(&context, call).ok_or_else(|| {
+            Failure::exactly(format!(
+                "Error in configuration: context was not found for specified context: {context}"
+            ))
+        })?,
+    };
+    // The verbs that write bindings have a flag of that name, which means the subjects.
+    let is_own = call.path.ends_with("binding") || call.path.ends_with(" subject");
+    if let Some(given) = call.flags.text("user").filter(|given| !is_own && !given.is_empty()) {
+        if !call.host.settings().users.iter().any(|known| known.name == given) {
+            return Err(Failure::error(format!("auth info \"{given}\" does not exist")));
+        }
+        user = given.to_string();
     }
-    if call.flags.given("as") {
-        return Err(Failure::error("acting as another user (--as) is not in this release of Kubestep"));
+    if call.host.settings().users.first().is_some_and(|first| first.name == user) {
+        user = String::new();
     }
-    Ok(())
+    Ok(Credentials { user, acts_as: text("as"), acts_in_groups: call.flags.texts("as-group").to_vec() })
+}
+
+/// The contexts: each of the cluster's users has one; the first one's is called as the cluster.
+fn contexts(call: &Call) -> Vec<(String, String)> {
+    let users = &call.host.settings().users;
+    let context = |(index, user): (usize, &UserSetup)| match index {
+        0 => (CONTEXT.to_string(), user.name.clone()),
+        _ => (user.name.clone(), user.name.clone()),
+    };
+    users.iter().enumerate().map(context).collect()
+}
+
+/// The user of a context, by its name or by his.
+fn user_of(context: &str, call: &Call) -> Option<String> {
+    contexts(call).into_iter().find(|(name, user)| name == context || user == context).map(|(_, user)| user)
+}
+
+/// The current context and its user.
+fn current(call: &Call) -> (String, String) {
+    let mut contexts = contexts(call);
+    let at = contexts.iter().position(|(_, user)| *user == call.session.user).unwrap_or(0);
+    if contexts.is_empty() {
+        return (CONTEXT.to_string(), USER.to_string());
+    }
+    contexts.swap_remove(at)
 }
 
 fn current_context(call: &mut Call) -> Result<Option<Pending>, Failure> {
-    call.say(CONTEXT);
+    let (context, _) = current(call);
+    call.say(context);
     Ok(None)
 }
 
@@ -85,7 +125,9 @@ fn get_clusters(call: &mut Call) -> Result<Option<Pending>, Failure> {
 }
 
 fn get_users(call: &mut Call) -> Result<Option<Pending>, Failure> {
-    call.say(format!("NAME\n{USER}"));
+    let mut users: Vec<String> = contexts(call).into_iter().map(|(_, user)| user).collect();
+    users.sort();
+    call.say(format!("NAME\n{}", users.join("\n")));
     Ok(None)
 }
 
@@ -98,34 +140,40 @@ fn stored_namespace(call: &Call) -> String {
 }
 
 fn get_contexts(call: &mut Call) -> Result<Option<Pending>, Failure> {
-    let unknown: Vec<String> = call.args.iter().filter(|name| *name != CONTEXT).cloned().collect();
-    if let Some(name) = unknown.first() {
+    let mut contexts = contexts(call);
+    contexts.sort();
+    if let Some(name) = call.args.iter().find(|name| !contexts.iter().any(|(known, _)| known == *name)) {
         return Err(Failure::error(format!("context {name} not found")));
     }
+    contexts.retain(|(name, _)| call.args.is_empty() || call.args.contains(name));
     if call.flags.text("output") == Some("name") {
-        call.say(CONTEXT);
+        for (name, _) in contexts {
+            call.say(name);
+        }
         return Ok(None);
     }
     let mut text = String::new();
     if !call.flags.on("no-headers") {
         text.push_str("CURRENT\tNAME\tCLUSTER\tAUTHINFO\tNAMESPACE\n");
     }
-    text.push_str(&format!("*\t{CONTEXT}\t{CONTEXT}\t{USER}\t{}\n", stored_namespace(call)));
+    let (current, _) = current(call);
+    for (name, user) in contexts {
+        let mark = if name == current { "*" } else { "" };
+        text.push_str(&format!("{mark}\t{name}\t{CONTEXT}\t{user}\t{}\n", stored_namespace(call)));
+    }
     call.output.stdout.push_str(&tabs::align(&text, table::MINIMUM, table::PADDING));
     Ok(None)
 }
 
 fn set_context(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let name = match (call.flags.on("current"), call.args.as_slice()) {
-        (true, []) => CONTEXT.to_string(),
+        (true, []) => current(call).0,
         (false, [name]) => name.clone(),
         (true, _) => return Err(Failure::error("you cannot specify both a context name and --current")),
         _ => return Err(Failure::usage(&call.path, format!("unexpected args: [{}]", call.args.join(" ")))),
     };
-    if name != CONTEXT {
-        return Err(Failure::error(format!(
-            "other contexts than \"{CONTEXT}\" are not in this release of Kubestep"
-        )));
+    if !contexts(call).iter().any(|(known, _)| *known == name) {
+        return Err(Failure::error("new contexts are not in this release of Kubestep"));
     }
     if call.flags.given("namespace") {
         let namespace = call.flags.text("namespace").filter(|text| !text.is_empty()).unwrap_or("default");
@@ -136,29 +184,42 @@ fn set_context(call: &mut Call) -> Result<Option<Pending>, Failure> {
 }
 
 fn use_context(call: &mut Call) -> Result<Option<Pending>, Failure> {
-    match call.args.as_slice() {
-        [name] if name == CONTEXT => {
-            call.say(format!("Switched to context \"{CONTEXT}\"."));
-            Ok(None)
-        }
-        [name] => Err(Failure::error(format!("no context exists with the name: \"{name}\""))),
-        args => Err(Failure::usage(&call.path, format!("unexpected args: [{}]", args.join(" ")))),
-    }
+    let [name] = call.args.as_slice() else {
+        return Err(Failure::usage(&call.path, format!("unexpected args: [{}]", call.args.join(" "))));
+    };
+    let contexts = contexts(call);
+    let Some(at) = contexts.iter().position(|(known, _)| known == name) else {
+        return Err(Failure::error(format!("no context exists with the name: \"{name}\"")));
+    };
+    let (name, user) = &contexts[at];
+    call.session.user = if at == 0 { String::new() } else { user.clone() };
+    call.say(format!("Switched to context \"{name}\"."));
+    Ok(None)
 }
 
 fn view(call: &mut Call) -> Result<Option<Pending>, Failure> {
-    let mut context = json!({"cluster": CONTEXT, "user": USER});
     let namespace = stored_namespace(call);
-    if !namespace.is_empty() {
-        context["namespace"] = json!(namespace);
-    }
+    let (current, _) = current(call);
+    let mut contexts = contexts(call);
+    contexts.sort();
+    contexts.retain(|(name, _)| !call.flags.on("minify") || *name == current);
+    let context = |(name, user): &(String, String)| {
+        let mut context = json!({"cluster": CONTEXT, "user": user});
+        if !namespace.is_empty() {
+            context["namespace"] = json!(namespace);
+        }
+        json!({"context": context, "name": name})
+    };
+    let mut users: Vec<&String> = contexts.iter().map(|(_, user)| user).collect();
+    users.sort();
+    let user = |user: &String| json!({"name": user, "user": {"token": "REDACTED"}});
     let value = json!({
         "apiVersion": "v1",
         "clusters": [{"cluster": {"server": SERVER}, "name": CONTEXT}],
-        "contexts": [{"context": context, "name": CONTEXT}],
-        "current-context": CONTEXT,
+        "contexts": contexts.iter().map(context).collect::<Vec<_>>(),
+        "current-context": current,
         "kind": "Config",
-        "users": [{"name": USER, "user": {"token": "REDACTED"}}],
+        "users": users.into_iter().map(user).collect::<Vec<_>>(),
     });
     let format = crate::kubectl::print::Format::of(&call.flags, false)?;
     let text = match format {

@@ -3,6 +3,7 @@
 //! Models: `k8s.io/kubectl/pkg/cmd/create/create.go` (v1.36).
 //! Leaves out: `--edit`, `--raw`, `create token`.
 
+pub mod binding;
 pub mod configmap;
 pub mod deployment;
 mod form;
@@ -10,6 +11,7 @@ pub mod ingress;
 pub mod job;
 pub mod namespace;
 pub mod policy;
+pub mod role;
 pub mod secret;
 pub mod service;
 
@@ -41,8 +43,20 @@ pub const FLAGS: &[&[Flag]] = &[
 
 /// The commands below `create`.
 pub const COMMANDS: &[Command] = &[
-    later("clusterrole", "Create a cluster role"),
-    later("clusterrolebinding", "Create a cluster role binding for a particular cluster role"),
+    Command {
+        name: "clusterrole",
+        about: "Create a cluster role",
+        flags: role::CLUSTER_ROLE_FLAGS,
+        run: Run::Does(role::cluster_role),
+        ..NOTHING
+    },
+    Command {
+        name: "clusterrolebinding",
+        about: "Create a cluster role binding for a particular cluster role",
+        flags: binding::FLAGS,
+        run: Run::Does(binding::cluster_role_binding),
+        ..NOTHING
+    },
     Command {
         name: "configmap",
         about: "Create a config map from a local file, directory or literal value",
@@ -117,8 +131,20 @@ pub const COMMANDS: &[Command] = &[
         run: Run::Does(policy::quota),
         ..NOTHING
     },
-    later("role", "Create a role with single rule"),
-    later("rolebinding", "Create a role binding for a particular role or cluster role"),
+    Command {
+        name: "role",
+        about: "Create a role with single rule",
+        flags: role::ROLE_FLAGS,
+        run: Run::Does(role::role),
+        ..NOTHING
+    },
+    Command {
+        name: "rolebinding",
+        about: "Create a role binding for a particular role or cluster role",
+        flags: binding::FLAGS,
+        run: Run::Does(binding::role_binding),
+        ..NOTHING
+    },
     Command {
         name: "secret",
         about: "Create a secret using a specified subcommand",
@@ -132,7 +158,14 @@ pub const COMMANDS: &[Command] = &[
         run: Run::Group(service::COMMANDS),
         ..NOTHING
     },
-    later("serviceaccount", "Create a service account with the specified name"),
+    Command {
+        name: "serviceaccount",
+        about: "Create a service account with the specified name",
+        aliases: &["sa"],
+        flags: binding::ACCOUNT_FLAGS,
+        run: Run::Does(binding::service_account),
+        ..NOTHING
+    },
     later("token", "Request a service account token"),
 ];
 

@@ -11,13 +11,14 @@ use super::{Call, DryRun, Pending};
 use crate::api::meta::{ObjectKey, Uid};
 use crate::api::object::Object;
 use crate::api::time::Timestamp;
+use crate::cluster::server::authz::Access;
 use crate::cluster::server::request::{Propagation, Request, Verb};
 use crate::kubectl::execution::{Output, Poll};
 use crate::kubectl::failure::Failure;
 use crate::kubectl::flags;
 use crate::kubectl::host::Host;
 use crate::kubectl::parse::{Flag, Takes};
-use crate::kubectl::resources;
+use crate::kubectl::resources::{self, Wanted};
 
 /// The flags of `delete`.
 pub const FLAGS: &[&[Flag]] = &[
@@ -69,7 +70,7 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     if call.flags.on("all") && call.flags.text("selector").is_some_and(|selector| !selector.is_empty()) {
         return Err(Failure::error("cannot set --all and --selector at the same time"));
     }
-    let (objects, mut failures) = resources::targets(call)?;
+    let (objects, mut failures) = targets(call, selects)?;
     if call.flags.on("ignore-not-found") || selects {
         failures.retain(|failure| !failure.text.contains("(NotFound)"));
     }
@@ -100,6 +101,30 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let timeout_seconds = call.flags.seconds("timeout").unwrap_or(0);
     gone.until = (timeout_seconds > 0).then(|| Timestamp(call.host.now().0 + timeout_seconds));
     Ok(Some(Pending::Delete(gone)))
+}
+
+/// What is to be deleted. Who names an object need not be allowed to read it.
+fn targets(call: &mut Call, selects: bool) -> Result<(Vec<Object>, Vec<Failure>), Failure> {
+    let wanted = match call.flags.given("filename") {
+        true => return resources::targets(call),
+        false => resources::wanted(&call.args, &*call.host)?,
+    };
+    let is_named = |wish: &Wanted| matches!(wish, Wanted::Named(..));
+    if selects || wanted.is_empty() || !wanted.iter().all(is_named) {
+        return resources::targets(call);
+    }
+    let (mut objects, mut failures) = (Vec::new(), Vec::new());
+    let namespace = call.namespace().to_string();
+    for wish in wanted {
+        let Wanted::Named(kind, name) = wish else { continue };
+        let result = resources::may(&*call.host, &Access::to("delete", kind, &namespace, &name))
+            .and_then(|()| resources::stored(&*call.host, kind, &namespace, &name).cloned());
+        match result {
+            Ok(object) => objects.push(object),
+            Err(status) => failures.push(Failure::server(&status)),
+        }
+    }
+    Ok((objects, failures))
 }
 
 /// The grace period to ask for; `None` leaves it to the object.

@@ -5,6 +5,7 @@
 
 pub mod api_resources;
 pub mod apply;
+pub mod auth;
 pub mod autoscale;
 pub mod config;
 pub mod cordon;
@@ -28,6 +29,7 @@ pub mod taint;
 pub mod version;
 pub mod wait;
 
+use super::acting::{self, Acting};
 use super::execution::Output;
 use super::failure::Failure;
 use super::host::Host;
@@ -336,7 +338,7 @@ pub const ALL: &[Command] = &[
     later("port-forward", "Forward one or more local ports to a pod"),
     later("proxy", "Run a proxy to the Kubernetes API server"),
     later("cp", "Copy files and directories to and from containers"),
-    later("auth", "Inspect authorization"),
+    Command { name: "auth", about: "Inspect authorization", run: Run::Group(auth::COMMANDS), ..NOTHING },
     later("debug", "Create debugging sessions for troubleshooting workloads and nodes"),
     later("events", "List events"),
     later("diff", "Diff the live version against a would-be applied version"),
@@ -434,7 +436,25 @@ pub fn run(words: &[String], call: &mut Call) -> Result<Option<Pending>, Failure
         help::of(call, command);
         return Ok(None);
     }
-    config::check_context(call)?;
+    let credentials = config::credentials(call)?;
+    let field_manager = acting::field_manager(&call.path, &call.flags);
+    let mut acting = Acting { host: &mut *call.host, credentials, field_manager };
+    let mut acting_call = Call {
+        session: &mut *call.session,
+        host: &mut acting,
+        input: call.input,
+        path: call.path.clone(),
+        flags: call.flags.clone(),
+        args: call.args.clone(),
+        before_dashes: call.before_dashes,
+        output: std::mem::take(&mut call.output),
+    };
+    let result = perform(command, &mut acting_call);
+    call.output = acting_call.output;
+    result
+}
+
+fn perform(command: &'static Command, call: &mut Call) -> Result<Option<Pending>, Failure> {
     match &command.run {
         Run::Does(action) | Run::Either(action, _) => action(call),
         Run::Group(_) if call.args.is_empty() => {

@@ -282,6 +282,10 @@ impl Host for Stage {
         self.cluster.now()
     }
 
+    fn settings(&self) -> &Settings {
+        &self.cluster.settings
+    }
+
     fn ask(&mut self, request: Request) -> Result<Response, Status> {
         self.wrote |= !request.options.dry_run;
         self.cluster.ask(&request, &mut self.facts)
