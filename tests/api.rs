@@ -4,6 +4,8 @@
 
 #[path = "api/defaults.rs"]
 mod defaults;
+#[path = "api/hostile.rs"]
+mod hostile;
 #[path = "api/invalid.rs"]
 mod invalid;
 #[path = "api/recorded.rs"]

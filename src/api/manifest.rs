@@ -22,12 +22,14 @@ pub use write::{to_json, to_json_pretty, to_yaml};
 use serde::Deserialize;
 use serde_json::{Number, Value};
 
-/// The longest text that is read, in bytes.
-pub const MAX_BYTES: usize = 10 * 1024 * 1024;
+/// The longest text that is read, in bytes: somewhat more than what the API server takes in one request.
+pub const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// The deepest nesting that is read.
 pub const MAX_DEPTH: usize = 128;
 /// The most nodes that aliases may add to a document.
 pub const MAX_ALIASED_NODES: usize = 100_000;
+/// The most nodes that may have an anchor of their own or stand inside ones that have, each counted as often.
+const MAX_ANCHORED_NODES: usize = 100_000;
 
 /// A key that stands twice in one map; the last one counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,7 +193,7 @@ fn read_part(part: &str, first_line: u32, manifest: &mut Manifest) -> bool {
     if part.trim().is_empty() {
         return true;
     }
-    match check(part, first_line).and_then(|()| yaml::read(part, first_line)) {
+    match read_document(part, first_line) {
         Ok((Value::Null, _, _)) => true,
         Ok((value, places, duplicates)) => {
             let index = manifest.documents.len();
@@ -201,6 +203,35 @@ fn read_part(part: &str, first_line: u32, manifest: &mut Manifest) -> bool {
         Err(error) => {
             manifest.error = Some(error);
             false
+        }
+    }
+}
+
+/// A broken document with more brackets than this is not read to its end: the port takes time for each open one.
+const MAX_BRACKETS: usize = 1000;
+/// Instead, so many lines after the one with the mistake are looked at for what kubectl's library would say.
+const LINES_AFTER_A_MISTAKE: usize = 20;
+
+/// Reads one document. What is wrong is told in the words of kubectl's library where its port finds it too.
+///
+/// The event-level reader goes first and keeps the limits; the port would take its time over a text that breaks them.
+fn read_document(part: &str, first_line: u32) -> Result<yaml::Read, ManifestError> {
+    match yaml::read(part, first_line) {
+        Ok(read) => check(part, first_line).map(|()| read),
+        Err(yaml::Stop::Limit(error)) => Err(error),
+        Err(yaml::Stop::Meaning(error)) => check(part, first_line).and(Err(error)),
+        Err(yaml::Stop::Syntax(error)) => {
+            let lines = (error.at.line - first_line + 1) as usize + LINES_AFTER_A_MISTAKE;
+            let brackets = part.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count();
+            let end = match part.match_indices('\n').nth(lines) {
+                Some((end, _)) if brackets > MAX_BRACKETS => end + 1,
+                _ => part.len(),
+            };
+            match check(&part[..end], first_line) {
+                // A complaint about where the text was cut is none about the text.
+                Err(told) if end == part.len() || told.at.line + 1 < first_line + clamp(lines) => Err(told),
+                _ => Err(error),
+            }
         }
     }
 }

@@ -8,13 +8,27 @@ use serde_json::{Map, Value};
 
 use super::places::{Inside, Place, Places};
 use super::scalar::{self, Plain};
-use super::{Duplicate, MAX_ALIASED_NODES, MAX_DEPTH, ManifestError, clamp, mistake};
+use super::{Duplicate, MAX_ALIASED_NODES, MAX_ANCHORED_NODES, MAX_DEPTH, ManifestError, clamp, mistake};
+
+/// What the scanner says of more brackets in brackets than it can count.
+const SCANNER_TOO_DEEP: &str = "recursion limit exceeded";
 
 /// What reading a document gives.
-type Read = (Value, Places, Vec<Duplicate>);
+pub type Read = (Value, Places, Vec<Duplicate>);
+
+/// Why a document could not be read.
+#[derive(Debug)]
+pub enum Stop {
+    /// It goes beyond what is read of any document; what comes after is unknown.
+    Limit(ManifestError),
+    /// It is no YAML; what comes after is unknown.
+    Syntax(ManifestError),
+    /// It is YAML up to its end, but means nothing that JSON could say.
+    Meaning(ManifestError),
+}
 
 /// Reads the first document of `text`, whose first line is line `first_line` of the whole.
-pub fn read(text: &str, first_line: u32) -> Result<Read, ManifestError> {
+pub fn read(text: &str, first_line: u32) -> Result<Read, Stop> {
     Builder::new(first_line).build(text)
 }
 
@@ -50,6 +64,7 @@ struct Builder {
     open: Vec<Open>,
     anchors: BTreeMap<usize, (Value, usize)>,
     aliased_nodes: usize,
+    anchored_nodes: usize,
     duplicates: Vec<Duplicate>,
     done: Option<Node>,
 }
@@ -61,57 +76,104 @@ impl Builder {
             open: Vec::new(),
             anchors: BTreeMap::new(),
             aliased_nodes: 0,
+            anchored_nodes: 0,
             duplicates: Vec::new(),
             done: None,
         }
     }
 
-    fn build(mut self, text: &str) -> Result<Read, ManifestError> {
+    fn build(mut self, text: &str) -> Result<Read, Stop> {
+        let mut wrong = None;
+        // How deep the events are once something is wrong and nothing more is built.
+        let mut depth = 0;
         for event in Parser::new_from_str(text) {
             let (event, span) = event.map_err(|error| {
                 let line = (self.first_line - 1).saturating_add(clamp(error.marker().line()));
+                let at = Place { line, column: clamp(error.marker().col() + 1) };
+                if error.info() == SCANNER_TOO_DEEP {
+                    return Stop::Limit(self.too_deep(at));
+                }
                 let message = format!("line {}: {}", error.marker().line(), error.info());
-                mistake(&message, line, clamp(error.marker().col() + 1))
+                Stop::Syntax(mistake(&message, line, at.column))
             })?;
             let at = Place {
                 line: (self.first_line - 1).saturating_add(clamp(span.start.line())),
                 column: clamp(span.start.col() + 1),
             };
             match event {
-                Event::Scalar(text, style, anchor, tag) => {
-                    let (value, merge) = read_scalar(text, style, tag.as_deref(), at)?;
-                    self.anchor(anchor, &value, 1);
-                    self.add(leaf(value, at, 1, merge), at)?;
-                }
-                Event::Alias(anchor) => {
-                    let Some((value, nodes)) = self.anchors.get(&anchor).cloned() else {
-                        let name = name_at(text, &span);
-                        return Err(mistake(
-                            &format!("anchor '{name}' value contains itself"),
-                            at.line,
-                            at.column,
-                        ));
-                    };
-                    self.aliased_nodes += nodes;
-                    if self.aliased_nodes > MAX_ALIASED_NODES {
-                        return Err(mistake("document contains excessive aliasing", at.line, at.column));
+                Event::SequenceStart(..) | Event::MappingStart(..) => {
+                    if depth >= MAX_DEPTH {
+                        return Err(Stop::Limit(self.too_deep(at)));
                     }
-                    self.add(leaf(value, at, nodes, false), at)?;
+                    depth += 1;
                 }
-                Event::SequenceStart(anchor, _) => {
-                    self.begin(anchor, at, Content::List(Vec::new(), Vec::new()))?
-                }
-                Event::MappingStart(anchor, _) => {
-                    let content = Content::Map { values: Map::new(), places: BTreeMap::new(), key: None };
-                    self.begin(anchor, at, content)?;
-                }
-                Event::SequenceEnd | Event::MappingEnd => self.end()?,
+                Event::SequenceEnd | Event::MappingEnd => depth -= 1,
                 Event::DocumentEnd => break,
-                Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) => {}
+                _ => {}
             }
+            if wrong.is_some() {
+                continue;
+            }
+            let taken = self.take(event, text, &span, at);
+            if self.is_excessive() {
+                let error = mistake("document contains excessive aliasing", at.line, at.column);
+                return Err(Stop::Limit(error));
+            }
+            wrong = taken.err();
+        }
+        if let Some(error) = wrong {
+            return Err(Stop::Meaning(error));
         }
         let node = self.done.unwrap_or_else(|| leaf(Value::Null, Place::default(), 1, false));
         Ok((node.value, node.places, self.duplicates))
+    }
+
+    /// Takes what one event brings.
+    fn take(
+        &mut self,
+        event: Event<'_>,
+        text: &str,
+        span: &saphyr_parser::Span,
+        at: Place,
+    ) -> Result<(), ManifestError> {
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let (value, merge) = read_scalar(text, style, tag.as_deref(), at)?;
+                self.count(anchor, 1);
+                self.anchor(anchor, &value, 1);
+                self.add(leaf(value, at, 1, merge), at)
+            }
+            Event::Alias(anchor) => {
+                // What it would add is counted before it is copied.
+                let nodes = self.anchors.get(&anchor).map_or(0, |(_, nodes)| *nodes);
+                self.aliased_nodes = self.aliased_nodes.saturating_add(nodes);
+                self.count(0, nodes);
+                if self.is_excessive() {
+                    return Ok(());
+                }
+                let Some((value, nodes)) = self.anchors.get(&anchor).cloned() else {
+                    let name = name_at(text, span);
+                    let message = format!("anchor '{name}' value contains itself");
+                    return Err(mistake(&message, at.line, at.column));
+                };
+                self.add(leaf(value, at, nodes, false), at)
+            }
+            Event::SequenceStart(anchor, _) => {
+                self.begin(anchor, at, Content::List(Vec::new(), Vec::new()));
+                Ok(())
+            }
+            Event::MappingStart(anchor, _) => {
+                let content = Content::Map { values: Map::new(), places: BTreeMap::new(), key: None };
+                self.begin(anchor, at, content);
+                Ok(())
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end(),
+            Event::DocumentEnd
+            | Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_) => Ok(()),
+        }
     }
 
     fn anchor(&mut self, anchor: usize, value: &Value, nodes: usize) {
@@ -120,17 +182,25 @@ impl Builder {
         }
     }
 
-    fn begin(&mut self, anchor: usize, at: Place, content: Content) -> Result<(), ManifestError> {
-        if self.open.len() >= MAX_DEPTH {
-            let line = at.line - (self.first_line - 1);
-            return Err(mistake(
-                &format!("line {line}: exceeded max depth of {MAX_DEPTH}"),
-                at.line,
-                at.column,
-            ));
-        }
+    /// Counts nodes as often as anchors that they stand in will copy them.
+    fn count(&mut self, anchor: usize, nodes: usize) {
+        let around = self.open.iter().filter(|open| open.anchor > 0).count() + usize::from(anchor > 0);
+        self.anchored_nodes = self.anchored_nodes.saturating_add(nodes.saturating_mul(around));
+    }
+
+    /// Whether anchors and aliases ask for more copies than are made.
+    fn is_excessive(&self) -> bool {
+        self.aliased_nodes > MAX_ALIASED_NODES || self.anchored_nodes > MAX_ANCHORED_NODES
+    }
+
+    fn begin(&mut self, anchor: usize, at: Place, content: Content) {
+        self.count(anchor, 1);
         self.open.push(Open { anchor, at, nodes: 1, content });
-        Ok(())
+    }
+
+    fn too_deep(&self, at: Place) -> ManifestError {
+        let line = at.line - (self.first_line - 1);
+        mistake(&format!("line {line}: exceeded max depth of {MAX_DEPTH}"), at.line, at.column)
     }
 
     fn end(&mut self) -> Result<(), ManifestError> {
