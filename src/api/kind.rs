@@ -81,6 +81,8 @@ kinds! {
     IngressClass: "networking.k8s.io" "v1" "ingressclasses" "ingressclass" [] cluster;
     /// A Service's endpoints in one object, as before EndpointSlices.
     Endpoints: "" "v1" "endpoints" "endpoints" ["ep"] namespaced;
+    /// What a StatefulSet or DaemonSet looked like.
+    ControllerRevision: "apps" "v1" "controllerrevisions" "controllerrevision" [] namespaced;
 
     // From here on: judged and stored, but nothing acts on them yet.
     /// A Secret.
@@ -96,11 +98,11 @@ kinds! {
     /// A volume.
     PersistentVolume: "" "v1" "persistentvolumes" "persistentvolume" ["pv"] cluster stored;
     /// A StatefulSet.
-    StatefulSet: "apps" "v1" "statefulsets" "statefulset" ["sts"] namespaced all stored;
+    StatefulSet: "apps" "v1" "statefulsets" "statefulset" ["sts"] namespaced all;
     /// A DaemonSet.
-    DaemonSet: "apps" "v1" "daemonsets" "daemonset" ["ds"] namespaced all stored;
+    DaemonSet: "apps" "v1" "daemonsets" "daemonset" ["ds"] namespaced all;
     /// A Job.
-    Job: "batch" "v1" "jobs" "job" [] namespaced all stored;
+    Job: "batch" "v1" "jobs" "job" [] namespaced all;
     /// A CronJob.
     CronJob: "batch" "v1" "cronjobs" "cronjob" ["cj"] namespaced all stored;
     /// A HorizontalPodAutoscaler.

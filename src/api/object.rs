@@ -7,15 +7,18 @@ use serde_json::Value;
 use super::codec::{Codec, CodecError};
 use super::kind::Kind;
 use super::kinds::apps::{Deployment, ReplicaSet};
+use super::kinds::batch::{CronJob, Job};
 use super::kinds::cluster::{ConfigMap, Lease, Namespace, Node};
 use super::kinds::event::Event;
 use super::kinds::networking::{EndpointSlice, Endpoints, Ingress, IngressClass, Service};
 use super::kinds::pod::Pod;
+use super::kinds::policy::{HorizontalPodAutoscaler, PodDisruptionBudget, ResourceQuota};
+use super::kinds::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use super::kinds::stored::{
-    ClusterRole, ClusterRoleBinding, CronJob, DaemonSet, HorizontalPodAutoscaler, Job, LimitRange,
-    NetworkPolicy, PersistentVolume, PersistentVolumeClaim, PodDisruptionBudget, PriorityClass,
-    ResourceQuota, Role, RoleBinding, Secret, ServiceAccount, StatefulSet, StorageClass,
+    ClusterRole, ClusterRoleBinding, LimitRange, NetworkPolicy, PriorityClass, Role, RoleBinding, Secret,
+    ServiceAccount,
 };
+use super::kinds::workloads::{ControllerRevision, DaemonSet, StatefulSet};
 use super::meta::{ObjectKey, ObjectMeta};
 
 /// A typed kind.
@@ -161,6 +164,7 @@ objects!(
     RoleBinding,
     ClusterRole,
     ClusterRoleBinding,
+    ControllerRevision,
 );
 
 impl Object {

@@ -18,6 +18,14 @@ pub enum Actor {
     Deployment,
     /// The ReplicaSet controller.
     ReplicaSet,
+    /// The StatefulSet controller.
+    StatefulSet,
+    /// The DaemonSet controller.
+    DaemonSet,
+    /// The Job controller.
+    Job,
+    /// The controller that deletes Jobs some time after their end.
+    TtlAfterFinished,
     /// The EndpointSlice controller.
     EndpointSlice,
     /// The endpoints controller, which keeps the older list of a Service's endpoints.
@@ -49,6 +57,10 @@ impl Actor {
             Self::ApiServer => "apiserver",
             Self::Deployment => "deployment",
             Self::ReplicaSet => "replicaset",
+            Self::StatefulSet => "statefulset",
+            Self::DaemonSet => "daemonset",
+            Self::Job => "job",
+            Self::TtlAfterFinished => "ttlafterfinished",
             Self::EndpointSlice => "endpointslice",
             Self::Endpoints => "endpoints",
             Self::Namespace => "namespace",
@@ -75,6 +87,10 @@ impl Actor {
         match self {
             Self::Deployment => "deployment-controller",
             Self::ReplicaSet => "replicaset-controller",
+            Self::StatefulSet => "statefulset-controller",
+            Self::DaemonSet => "daemonset-controller",
+            Self::Job => "job-controller",
+            Self::TtlAfterFinished => "ttl-after-finished-controller",
             Self::EndpointSlice => "endpoint-slice-controller",
             Self::Endpoints => "endpoint-controller",
             Self::Namespace => "namespace-controller",

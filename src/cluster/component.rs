@@ -112,6 +112,10 @@ pub fn concerns(actor: &Actor, view: &View<'_>, change: &Change) -> Vec<WorkKey>
     match actor {
         Actor::Deployment => controllers::deployment::concerns(view, change),
         Actor::ReplicaSet => controllers::replicaset::concerns(view, change),
+        Actor::StatefulSet => controllers::statefulset::concerns(view, change),
+        Actor::DaemonSet => controllers::daemonset::concerns(view, change),
+        Actor::Job => controllers::job::concerns(view, change),
+        Actor::TtlAfterFinished => controllers::ttl_after_finished::concerns(view, change),
         Actor::EndpointSlice => controllers::endpointslice::concerns(view, change),
         Actor::Endpoints => controllers::endpoints::concerns(view, change),
         Actor::Namespace => controllers::namespace::concerns(view, change),
@@ -139,6 +143,10 @@ pub fn reconcile(actor: &Actor, component: &mut Component, view: &View<'_>, key:
     match (actor, &mut component.memory) {
         (Actor::Deployment, _) => controllers::deployment::reconcile(view, key),
         (Actor::ReplicaSet, _) => controllers::replicaset::reconcile(view, key),
+        (Actor::StatefulSet, _) => controllers::statefulset::reconcile(view, key),
+        (Actor::DaemonSet, _) => controllers::daemonset::reconcile(view, key),
+        (Actor::Job, _) => controllers::job::reconcile(view, key),
+        (Actor::TtlAfterFinished, _) => controllers::ttl_after_finished::reconcile(view, key),
         (Actor::EndpointSlice, _) => controllers::endpointslice::reconcile(view, key),
         (Actor::Endpoints, _) => controllers::endpoints::reconcile(view, key),
         (Actor::Namespace, _) => controllers::namespace::reconcile(view, key),
@@ -174,6 +182,9 @@ pub fn after_refusal(
 ) -> Vec<Write> {
     match actor {
         Actor::ReplicaSet => controllers::replicaset::after_refusal(view, key, write, status),
+        Actor::StatefulSet => controllers::statefulset::after_refusal(view, key, write, status),
+        Actor::DaemonSet => controllers::daemonset::after_refusal(view, key, write, status),
+        Actor::Job => controllers::job::after_refusal(view, key, write, status),
         Actor::Deployment => controllers::deployment::after_refusal(view, key, write, status),
         _ => Vec::new(),
     }

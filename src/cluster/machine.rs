@@ -88,6 +88,10 @@ impl Cluster {
             actors.extend([
                 Actor::Deployment,
                 Actor::ReplicaSet,
+                Actor::StatefulSet,
+                Actor::DaemonSet,
+                Actor::Job,
+                Actor::TtlAfterFinished,
                 Actor::EndpointSlice,
                 Actor::Endpoints,
                 Actor::Namespace,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::ResourceList;
+use super::cluster::Taint;
 use crate::api::codec::{self, Codec, CodecError, Rest};
 use crate::api::int_or_string::IntOrString;
 use crate::api::meta::{Name, ObjectMeta};
@@ -368,6 +369,20 @@ impl Pod {
     pub fn is_available(&self, min_ready_seconds: i32, now: Timestamp) -> bool {
         self.ready_since()
             .is_some_and(|since| min_ready_seconds == 0 || since.0 + i64::from(min_ready_seconds) <= now.0)
+    }
+}
+
+impl Toleration {
+    /// Whether it covers the taint.
+    ///
+    /// Models: `core/v1.Toleration.ToleratesTaint`.
+    pub fn tolerates(&self, taint: &Taint) -> bool {
+        let matches = |wanted: &str, found: &str| wanted.is_empty() || wanted == found;
+        let covers_value = match self.operator.as_str() {
+            "" | "Equal" => self.value == taint.value,
+            operator => operator == "Exists",
+        };
+        matches(&self.effect, &taint.effect) && matches(&self.key, &taint.key) && covers_value
     }
 }
 

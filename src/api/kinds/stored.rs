@@ -17,18 +17,8 @@ macro_rules! stored {
 stored!(
     Secret
     ServiceAccount
-    ResourceQuota
     LimitRange
-    PersistentVolumeClaim
-    PersistentVolume
-    StatefulSet
-    DaemonSet
-    Job
-    CronJob
-    HorizontalPodAutoscaler
-    PodDisruptionBudget
     NetworkPolicy
-    StorageClass
     PriorityClass
     Role
     RoleBinding

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use super::candidate::Candidate;
 use super::filter::{FILTERS, Filter, Refusal};
 use super::message;
-use super::node_terms::NamedNodes;
 use super::nominated::Nominated;
 use super::score::{Feasible, SCORES};
 use super::snapshot::{NodeInfo, Snapshot};
 use crate::api::kinds::pod::Pod;
 use crate::api::meta::Name;
+use crate::cluster::node_terms::NamedNodes;
 use crate::cluster::store::Store;
 use crate::cluster::verdict::{FilterVerdict, NodeVerdict, Verdicts};
 

@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::filter::pod_topology_spread::Counts;
 use super::neighbours::{self, Neighbours};
-use super::node_terms::{PreferredTerm, RequiredTerms};
 use super::requests::Requests;
 use super::snapshot::{Snapshot, host_ports};
 use super::spread::Constraints;
@@ -15,6 +14,7 @@ use crate::api::kinds::cluster::{Node, Taint};
 use crate::api::kinds::pod::{Pod, Toleration};
 use crate::api::meta::ObjectKey;
 use crate::api::object::Resource;
+use crate::cluster::node_terms::{self, PreferredTerm, RequiredTerms};
 use crate::cluster::store::Store;
 
 /// The Pod that is being placed.
@@ -45,7 +45,7 @@ pub struct Candidate {
 impl Candidate {
     /// Reads everything that the plugins ask about.
     pub fn new(pod: &Arc<Pod>, store: &Store, snapshot: &Snapshot) -> Self {
-        let affinity = node_affinity(pod);
+        let affinity = node_terms::node_affinity(&pod.spec);
         let field = |name: &str| affinity.and_then(|affinity| affinity.get(name));
         let mut candidate = Self {
             key: pod.key(),
@@ -68,7 +68,7 @@ impl Candidate {
 
     /// Whether the Pod's selector and required terms choose the node.
     pub fn selects(&self, node: &Node) -> bool {
-        has_selected_labels(&self.pod, node)
+        node_terms::has_selected_labels(&self.pod.spec, node)
             && self.required_nodes.as_ref().is_none_or(|terms| terms.match_node(node))
     }
 
@@ -78,34 +78,12 @@ impl Candidate {
     }
 }
 
-fn has_selected_labels(pod: &Pod, node: &Node) -> bool {
-    pod.spec.node_selector.iter().all(|(key, value)| node.meta.labels.get(key) == Some(value))
-}
-
 /// Whether the Pod's selector and required terms choose the node; for a Pod that is not being placed right now.
 pub fn selects(pod: &Pod, node: &Node) -> bool {
-    let required = node_affinity(pod).and_then(|a| a.get("requiredDuringSchedulingIgnoredDuringExecution"));
-    has_selected_labels(pod, node)
-        && required.map(RequiredTerms::read).is_none_or(|terms| terms.match_node(node))
-}
-
-fn node_affinity(pod: &Pod) -> Option<&Value> {
-    pod.spec.rest.get("affinity")?.get("nodeAffinity").filter(|value| !value.is_null())
+    node_terms::selects(&pod.spec, node)
 }
 
 /// Whether the toleration covers the taint.
-///
-/// Models: `core/v1.Toleration.ToleratesTaint`.
 pub fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
-    if !toleration.effect.is_empty() && toleration.effect != taint.effect {
-        return false;
-    }
-    if !toleration.key.is_empty() && toleration.key != taint.key {
-        return false;
-    }
-    match toleration.operator.as_str() {
-        "" | "Equal" => toleration.value == taint.value,
-        "Exists" => true,
-        _ => false,
-    }
+    toleration.tolerates(taint)
 }

@@ -12,7 +12,6 @@ pub mod filter;
 mod groups;
 mod message;
 mod neighbours;
-mod node_terms;
 mod nominated;
 mod pod_terms;
 mod preempt;

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::node_terms::RequiredTerms;
 use super::snapshot::Snapshot;
 use crate::api::kind::Kind;
 use crate::api::kinds::cluster::Node;
@@ -17,6 +16,7 @@ use crate::api::labels::Selector;
 use crate::api::meta::ObjectKey;
 use crate::api::object::{Object, Resource};
 use crate::api::quantity::Quantity;
+use crate::cluster::node_terms::RequiredTerms;
 use crate::cluster::store::Store;
 
 /// Marks the claim with the node for which its volume is to be made.

@@ -16,11 +16,17 @@ use super::status::{Cause, Status};
 use super::transaction::Transaction;
 use crate::api::codec::Codec;
 use crate::api::kind::Kind;
+use crate::api::kinds::batch::Job;
+use crate::api::kinds::cluster::Node;
 use crate::api::kinds::networking::Service;
 use crate::api::kinds::pod::{Pod, PodSpec, Toleration};
-use crate::api::kinds::stored::{LimitRange, PriorityClass, ResourceQuota};
+use crate::api::kinds::policy::ResourceQuota;
+use crate::api::kinds::storage::{PersistentVolumeClaim, StorageClass};
+use crate::api::kinds::stored::{LimitRange, PriorityClass};
+use crate::api::kinds::workloads::DaemonSet;
 use crate::api::meta::ObjectKey;
 use crate::api::object::Object;
+use crate::cluster::store::Store;
 
 /// Fills in what the server owns of a new object.
 ///
@@ -32,10 +38,10 @@ pub fn on_create(transaction: &mut Transaction<'_>, object: &mut Object) -> Resu
         Object::Service(service) => admit_service(transaction, Arc::make_mut(service))?,
         Object::PersistentVolume(volume) => {
             let volume = Arc::make_mut(volume);
-            let mut status = volume.rest.get("status").cloned().unwrap_or_else(|| json!({}));
-            status["lastPhaseTransitionTime"] = json!(transaction.now.to_string());
-            volume.rest.set("status", Some(status));
+            volume.status.last_phase_transition_time = Some(transaction.now);
         }
+        Object::PersistentVolumeClaim(claim) => admit_claim(transaction.store, Arc::make_mut(claim)),
+        Object::Job(job) => name_pods_of(Arc::make_mut(job)),
         Object::Namespace(namespace) => {
             let namespace = Arc::make_mut(namespace);
             namespace.spec.finalizers = vec!["kubernetes".to_string()];
@@ -71,6 +77,9 @@ fn check_quotas(transaction: &Transaction<'_>, object: &Object) -> Result<(), St
 /// # Errors
 /// What the rules refuse.
 pub fn on_update(transaction: &mut Transaction<'_>, old: &Object, new: &mut Object) -> Result<(), Status> {
+    if let (Object::DaemonSet(old), Object::DaemonSet(new)) = (old, &mut *new) {
+        count_templates(old, Arc::make_mut(new));
+    }
     if let (Object::Service(old), Object::Service(new)) = (old, new) {
         let new = Arc::make_mut(new);
         let takes_address = |service: &Service| service.spec.service_type != "ExternalName";
@@ -111,6 +120,9 @@ fn admit_pod(transaction: &mut Transaction<'_>, pod: &mut Pod) -> Result<(), Sta
     pod.status = Default::default();
     pod.status.phase = "Pending".to_string();
     pod.status.qos_class = qos_class(&pod.spec).to_string();
+    if pod.is_bound() {
+        add_topology_labels(transaction.store, pod);
+    }
     if transaction.settings.service_account_admission && pod.spec.service_account_name.is_empty() {
         let volume = format!("kube-api-access-{}", transaction.stream.name_suffix(5));
         add_service_account(Arc::make_mut(&mut pod.spec), &volume);
@@ -146,6 +158,72 @@ fn admit_pod(transaction: &mut Transaction<'_>, pod: &mut Pod) -> Result<(), Sta
         pod.status.qos_class = qos_class(&pod.spec).to_string();
     }
     Ok(())
+}
+
+/// A changed template of a DaemonSet has a number of its own.
+fn count_templates(old: &DaemonSet, new: &mut DaemonSet) {
+    const GENERATION: &str = "deprecated.daemonset.template.generation";
+    let before: i64 = old.meta.annotations.get(GENERATION).and_then(|text| text.parse().ok()).unwrap_or(0);
+    let changed = i64::from(old.spec.template != new.spec.template);
+    new.meta.annotations.insert(GENERATION.to_string(), (before + changed).to_string());
+}
+
+/// Where its node stands, as labels of the Pod.
+///
+/// Models: `plugin/pkg/admission/podtopologylabels`.
+pub fn add_topology_labels(store: &Store, pod: &mut Pod) {
+    const TOPOLOGY: [&str; 2] = ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"];
+    let Some(node) = store.get::<Node>("", &pod.node_name) else { return };
+    for key in TOPOLOGY {
+        if let Some(value) = node.meta.labels.get(key) {
+            pod.meta.labels.insert(key.to_string(), value.clone());
+        }
+    }
+}
+
+/// What protects a claim, and its class if it names none.
+///
+/// Models: `plugin/pkg/admission/storage/storageobjectinuseprotection`, `storageclass/setdefault`.
+fn admit_claim(store: &Store, claim: &mut PersistentVolumeClaim) {
+    const PROTECTION: &str = "kubernetes.io/pvc-protection";
+    const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
+    if !claim.meta.finalizers.iter().any(|finalizer| finalizer == PROTECTION) {
+        claim.meta.finalizers.push(PROTECTION.to_string());
+    }
+    claim.status.phase = "Pending".to_string();
+    claim.spec.volume_mode.get_or_insert_with(|| "Filesystem".to_string());
+    if claim.spec.storage_class_name.is_none() {
+        let is_default = |class: &&Arc<StorageClass>| {
+            class.meta.annotations.get(DEFAULT_CLASS).is_some_and(|value| value == "true")
+        };
+        // The youngest default wins, then the first by name.
+        let classes = store.list::<StorageClass>().filter(is_default);
+        let best = classes.min_by_key(|class| std::cmp::Reverse(class.meta.creation_timestamp));
+        claim.spec.storage_class_name = best.map(|class| class.meta.name.to_string());
+    }
+}
+
+/// The selector and labels by which a Job finds its Pods, unless they are there.
+fn name_pods_of(job: &mut Job) {
+    let is_manual = job.spec.rest.get("manualSelector") == Some(&Value::Bool(true));
+    if is_manual || job.spec.selector.is_some() {
+        return;
+    }
+    let labels = &mut job.spec.template.meta.labels;
+    for (key, value) in [
+        ("batch.kubernetes.io/controller-uid", &job.meta.uid),
+        ("controller-uid", &job.meta.uid),
+        ("batch.kubernetes.io/job-name", &job.meta.name),
+        ("job-name", &job.meta.name),
+    ] {
+        labels.insert(key.to_string(), value.to_string());
+    }
+    if job.meta.labels.is_empty() {
+        job.meta.labels = labels.clone();
+    }
+    let selector = job.spec.selector.get_or_insert_default();
+    let uid = job.meta.uid.to_string();
+    selector.match_labels.insert("batch.kubernetes.io/controller-uid".to_string(), uid);
 }
 
 /// A Pod's priority and whether it may displace others, by its priority class or the default one.

@@ -138,7 +138,7 @@ impl Transaction<'_> {
         }
         let old = self.current(&key, object.meta())?;
         let mut new = object;
-        keep_status(&old, &mut new);
+        copy_status(&mut new, &old);
         self.keep_system_meta(&old, &mut new);
         if spec_differs(&old, &new) {
             new.meta_mut().generation = old.meta().generation + i64::from(has_generation(key.kind));
@@ -230,6 +230,7 @@ impl Transaction<'_> {
         let mut pod = (*old).clone();
         pod.node_name = node;
         pod.status.nominated_node_name = Name::default();
+        admit::add_topology_labels(self.store, &mut pod);
         pod.status.set_condition("PodScheduled", "True", "", "", self.now);
         let new = self.store.put(Object::from(pod), self.writer, self.fact);
         Ok(Written { key: key.clone(), old: Some(Object::Pod(old)), new: Some(new) })
@@ -365,57 +366,50 @@ fn spec_differs(old: &Object, new: &Object) -> bool {
                 || old.meta.labels != new.meta.labels
                 || old.meta.annotations != new.meta.annotations
         }
-        _ if old.kind().info().simulated => false,
+        _ if !has_generation(old.kind()) => false,
         _ => old.to_value().get("spec") != new.to_value().get("spec"),
     }
 }
 
-/// Gives `new` the status of `old`, for the kinds whose status is a sub-resource.
-fn keep_status(old: &Object, new: &mut Object) {
-    match (old, new) {
-        (Object::Pod(old), Object::Pod(new)) => Arc::make_mut(new).status = old.status.clone(),
-        (Object::Deployment(old), Object::Deployment(new)) => Arc::make_mut(new).status = old.status.clone(),
-        (Object::ReplicaSet(old), Object::ReplicaSet(new)) => Arc::make_mut(new).status = old.status.clone(),
-        (Object::Service(old), Object::Service(new)) => Arc::make_mut(new).status = old.status.clone(),
-        (Object::Ingress(old), Object::Ingress(new)) => Arc::make_mut(new).status = old.status.clone(),
-        (Object::Node(old), Object::Node(new)) => Arc::make_mut(new).status = old.status.clone(),
-        (Object::Namespace(old), Object::Namespace(new)) => Arc::make_mut(new).status = old.status.clone(),
-        _ => {}
-    }
+macro_rules! statuses {
+    ($($kind:ident),* $(,)?) => {
+        /// Gives `to` the status of `from`, for the kinds whose status is a sub-resource.
+        fn copy_status(to: &mut Object, from: &Object) {
+            match (to, from) {
+                $( (Object::$kind(to), Object::$kind(from)) if to.status != from.status => {
+                    Arc::make_mut(to).status = from.status.clone();
+                } )*
+                _ => {}
+            }
+        }
+    };
 }
+
+statuses!(
+    Pod,
+    Deployment,
+    ReplicaSet,
+    Service,
+    Ingress,
+    Node,
+    Namespace,
+    StatefulSet,
+    DaemonSet,
+    Job,
+    CronJob,
+    HorizontalPodAutoscaler,
+    PodDisruptionBudget,
+    ResourceQuota,
+    PersistentVolumeClaim,
+    PersistentVolume,
+);
 
 /// Gives `stored` the status of `sent`, and what else a status update of the kind may change.
 fn take_status(stored: &mut Object, sent: &Object) {
-    match (stored, sent) {
-        (Object::Pod(stored), Object::Pod(sent)) => Arc::make_mut(stored).status = sent.status.clone(),
-        (Object::Deployment(stored), Object::Deployment(sent)) => {
-            // The Deployment controller writes its revision annotation through the status sub-resource.
-            let stored = Arc::make_mut(stored);
-            stored.status = sent.status.clone();
-            stored.meta.annotations = sent.meta.annotations.clone();
-        }
-        (Object::ReplicaSet(stored), Object::ReplicaSet(sent)) => {
-            Arc::make_mut(stored).status = sent.status.clone()
-        }
-        (Object::Service(stored), Object::Service(sent)) => {
-            Arc::make_mut(stored).status = sent.status.clone()
-        }
-        (Object::Ingress(stored), Object::Ingress(sent)) => {
-            Arc::make_mut(stored).status = sent.status.clone()
-        }
-        (Object::Node(stored), Object::Node(sent)) => Arc::make_mut(stored).status = sent.status.clone(),
-        (Object::Namespace(stored), Object::Namespace(sent)) => {
-            Arc::make_mut(stored).status = sent.status.clone()
-        }
-        (stored, sent) => {
-            let (mut value, mut status) = (stored.to_value(), sent.to_value());
-            if let Some(status) = status.get_mut("status") {
-                value["status"] = status.take();
-                if let Ok(new) = Object::decode(stored.kind(), value) {
-                    *stored = new;
-                }
-            }
-        }
+    copy_status(stored, sent);
+    if let (Object::Deployment(stored), Object::Deployment(sent)) = (stored, sent) {
+        // The Deployment controller writes its revision annotation through the status sub-resource.
+        Arc::make_mut(stored).meta.annotations = sent.meta.annotations.clone();
     }
 }
 

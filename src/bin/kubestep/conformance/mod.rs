@@ -7,6 +7,7 @@ mod floors;
 mod placeholder;
 mod placement;
 mod session;
+mod setting;
 mod stage;
 mod state;
 mod steps;

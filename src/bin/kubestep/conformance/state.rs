@@ -21,7 +21,8 @@ fn number(value: &Value, pointer: &str) -> i64 {
 
 /// Every object of a kind in the session's namespace, by name.
 pub fn objects(stage: &Stage, kind: Kind) -> Vec<Value> {
-    stage.cluster.store.objects_in(kind, NAMESPACE).map(|object| object.to_value()).collect()
+    let namespace = if kind.is_namespaced() { NAMESPACE } else { "" };
+    stage.cluster.store.objects_in(kind, namespace).map(|object| object.to_value()).collect()
 }
 
 /// The same, in order of creation.
@@ -60,9 +61,38 @@ impl Fields {
         if empty { self } else { self.always(key, value) }
     }
 
+    /// Every member of an object.
+    fn all(mut self, members: &Value) -> Self {
+        self.0.extend(members.as_object().cloned().unwrap_or_default());
+        self
+    }
+
     fn done(self) -> Value {
         Value::Object(self.0)
     }
+}
+
+fn annotations(object: &Value) -> Value {
+    match at(object, "/metadata/annotations") {
+        Value::Null => json!({}),
+        annotations => annotations.clone(),
+    }
+}
+
+/// A Job: its status, with times as whether they are set.
+fn job(fields: Fields, object: &Value) -> Fields {
+    let mut status = at(object, "/status").clone();
+    if let Value::Object(members) = &mut status {
+        for apart in ["conditions", "startTime", "completionTime"] {
+            members.remove(apart);
+        }
+    }
+    fields
+        .all(&status)
+        .always("startTime", !at(object, "/status/startTime").is_null())
+        .always("completionTime", !at(object, "/status/completionTime").is_null())
+        .always("suspend", at(object, "/spec/suspend") == &Value::Bool(true))
+        .always("conditions", conditions(object))
 }
 
 /// `Type=Status Reason: message`, in the order of the object.
@@ -316,10 +346,9 @@ pub fn general(stage: &Stage, kind: Kind, with_labels: bool) -> Vec<Value> {
             .always("name", text(object, "/metadata/name"))
             .unless_empty("deleting", deleting(object))
             .unless_empty("finalizers", at(object, "/metadata/finalizers").clone());
+        let owners: Vec<String> = owners.iter().map(owner_line).collect();
         let fields = match kind {
-            Kind::ConfigMap => {
-                fields.unless_empty("owners", owners.iter().map(owner_line).collect::<Vec<_>>())
-            }
+            Kind::ConfigMap => fields.unless_empty("owners", owners),
             Kind::Pod => {
                 let mut labels = at(object, "/metadata/labels").as_object().cloned().unwrap_or_default();
                 labels.remove("app");
@@ -336,6 +365,49 @@ pub fn general(stage: &Stage, kind: Kind, with_labels: bool) -> Vec<Value> {
             Kind::Service => fields
                 .always("type", text(object, "/spec/type"))
                 .always("loadBalancer", at(object, "/status/loadBalancer").to_string()),
+            Kind::StatefulSet | Kind::DaemonSet => {
+                fields.always("generation", number(object, "/metadata/generation")).all(at(object, "/status"))
+            }
+            Kind::Job => job(fields, object),
+            Kind::CronJob => {
+                let active = at(object, "/status/active").as_array().cloned().unwrap_or_default();
+                let active: Vec<Value> = active.iter().map(|job| at(job, "/name").clone()).collect();
+                fields
+                    .always("suspend", at(object, "/spec/suspend") == &Value::Bool(true))
+                    .always("active", active)
+                    .always("lastSchedule", !at(object, "/status/lastScheduleTime").is_null())
+                    .always("lastSuccessful", !at(object, "/status/lastSuccessfulTime").is_null())
+            }
+            Kind::HorizontalPodAutoscaler => fields
+                .always("min", at(object, "/spec/minReplicas").clone())
+                .always("max", at(object, "/spec/maxReplicas").clone())
+                .always("current", at(object, "/status/currentReplicas").clone())
+                .always("desired", at(object, "/status/desiredReplicas").clone())
+                .always("conditions", conditions(object)),
+            Kind::PodDisruptionBudget => {
+                let of = |field: &str| number(object, &format!("/status/{field}"));
+                let disrupted = at(object, "/status/disruptedPods").as_object().cloned().unwrap_or_default();
+                fields
+                    .always("observedGeneration", of("observedGeneration"))
+                    .always("disruptionsAllowed", of("disruptionsAllowed"))
+                    .always("currentHealthy", of("currentHealthy"))
+                    .always("desiredHealthy", of("desiredHealthy"))
+                    .always("expectedPods", of("expectedPods"))
+                    .always("disruptedPods", disrupted.keys().cloned().collect::<Vec<_>>())
+                    .always("conditions", conditions(object))
+            }
+            Kind::PersistentVolumeClaim => fields
+                .always("phase", at(object, "/status/phase").clone())
+                .always("volume", at(object, "/spec/volumeName").clone())
+                .always("storageClass", at(object, "/spec/storageClassName").clone())
+                .always("annotations", annotations(object))
+                .unless_empty("owners", owners),
+            Kind::PersistentVolume => fields
+                .always("phase", at(object, "/status/phase").clone())
+                .always("claim", at(object, "/spec/claimRef/name").clone()),
+            Kind::ResourceQuota => fields
+                .always("hard", at(object, "/status/hard").clone())
+                .always("used", at(object, "/status/used").clone()),
             _ => fields,
         };
         fields.done()

@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 
 use super::case::Case;
 use super::placeholder::Bindings;
+use super::setting;
 use super::stage::{NAMESPACE, Stage};
 use super::state;
 use super::tree::{self, Order};
@@ -40,6 +41,22 @@ pub fn play(case: &Case) -> Result<(), String> {
     if actors.starts_with("everything is real") {
         return Err("a whole cluster in real time cannot be played yet".to_string());
     }
+    let racy = case.value.get("racy").and_then(Value::as_str).unwrap_or_default();
+    if !racy.contains("which node") {
+        return play_steps(case, &steps, actors);
+    }
+    // Where it is chance which node comes first, any order will do.
+    let mut first = None;
+    for steps in setting::orders_of_nodes(&steps) {
+        match play_steps(case, &steps, actors) {
+            Ok(()) => return Ok(()),
+            Err(difference) => first = first.or(Some(difference)),
+        }
+    }
+    first.map_or(Ok(()), Err)
+}
+
+fn play_steps(case: &Case, steps: &[Value], actors: &str) -> Result<(), String> {
     let zones = ["zone-a", "zone-b", "zone-c"];
     let node =
         |n: usize| NodeSetup { zone: zones[n % 3].to_string(), ..NodeSetup::new(format!("node-{}", n + 1)) };
@@ -53,15 +70,17 @@ pub fn play(case: &Case) -> Result<(), String> {
         ready_since: stage.cluster.now(),
         stage,
         bindings: Bindings::default(),
+        others: Vec::new(),
         combined: Vec::new(),
-        held: held_pods(&steps),
+        held: held_pods(steps),
         told: BTreeMap::new(),
+        about: case.value.get("about").and_then(Value::as_str).unwrap_or_default().to_string(),
     };
     for (index, step) in steps.iter().enumerate() {
+        let different = |difference: String| format!("step {}: {}\n{difference}", index + 1, summary(step));
         trace.foresee(step, &steps[index + 1..]);
-        trace
-            .step(step)
-            .map_err(|difference| format!("step {}: {}\n{difference}", index + 1, summary(step)))?;
+        trace.set_up(step, &steps[index + 1..]).map_err(different)?;
+        trace.step(step).map_err(different)?;
     }
     Ok(())
 }
@@ -80,6 +99,8 @@ fn summary(step: &Value) -> String {
 struct Trace {
     stage: Stage,
     bindings: Bindings,
+    /// What the names may stand for as well: objects that look alike are told apart by a later state.
+    others: Vec<Bindings>,
     /// Since when Pods made by hand are ready, unless their step says so.
     ready_since: Timestamp,
     /// How many facts there were at the last recorded state.
@@ -92,7 +113,12 @@ struct Trace {
     held: Vec<String>,
     /// How many events of one reason were told of one ReplicaSet, folded into one line.
     told: BTreeMap<String, u64>,
+    /// What the case says it shows.
+    about: String,
 }
+
+/// The most readings of a state that are kept for the next one.
+const MOST_WAYS: usize = 24;
 
 /// From this many similar events on, the real client combines them.
 const COMBINED_FROM: u64 = 10;
@@ -128,18 +154,116 @@ impl Trace {
             _ => {}
         }
         let waited = step.get("seconds").and_then(Value::as_f64);
-        let ticks = waited.map_or(0, |seconds| (seconds * STRETCH as f64).ceil() as u64);
+        let stretched = waited.map_or(0, |seconds| (seconds * STRETCH as f64).ceil() as u64);
+        // What a controller does every so many seconds of its own accord goes by the cluster's clock.
+        let ticks = stretched.max(step.get("waited_seconds").and_then(Value::as_u64).unwrap_or(0));
         self.stage.advance(ticks);
         self.stage.settle(REST_TICKS);
+        if !text(step, "until").is_empty() {
+            self.wait_until(text(step, "until"));
+        }
         if text(step, "do") == "wait" && text(step, "note").contains("progressDeadlineSeconds") {
             self.stage.advance(self.longest_deadline_ticks() + 2);
             self.stage.settle(REST_TICKS);
         }
         if let Some(expected) = step.get("state") {
-            self.compare(expected, text(step, "racy"))?;
+            let mut expected = expected.clone();
+            if step.get("waited_seconds").is_some() {
+                expected["once"] = json!(true);
+            }
+            self.compare(&expected, text(step, "racy"))?;
             self.begin_afresh();
         }
         Ok(())
+    }
+
+    /// Lets time pass until what the step waits for has happened: `a second pod is created`.
+    fn wait_until(&mut self, event: &str) {
+        const MOST_TICKS: u64 = 600;
+        let created = |this: &Self| this.stage.changes_since(this.fact, Kind::Pod).created.len();
+        let before = created(self);
+        for _ in 0..MOST_TICKS {
+            if event.contains("created") && created(self) > before {
+                break;
+            }
+            self.stage.tick();
+        }
+        self.stage.settle(REST_TICKS);
+    }
+
+    /// Brings about what the recorder had set up without a step of its own.
+    fn set_up(&mut self, step: &Value, later: &[Value]) -> Result<(), String> {
+        let manifest = manifest::parse(text(step, "manifest"));
+        let daemons = manifest.documents.iter().find(|document| text(&document.value, "kind") == "DaemonSet");
+        let selector = daemons.and_then(|set| set.value.pointer("/spec/template/spec/nodeSelector"));
+        if let Some(Value::Object(labels)) = selector {
+            for node in setting::nodes_of_daemons(later) {
+                self.label_node(&node, labels).map_err(|status| refused(&status))?;
+            }
+        }
+        let objects = setting::objects_before(&self.stage, step, &self.about);
+        if objects.is_empty() {
+            return self.ready_as_listed(step);
+        }
+        let makes_pods =
+            objects.iter().any(|object| matches!(text(object, "kind"), "Pod" | "Deployment" | "StatefulSet"));
+        for object in objects {
+            self.stage.apply_value(object).map_err(|status| refused(&status))?;
+        }
+        if makes_pods {
+            self.stage.settle(REST_TICKS);
+            let is_listed_ready = |pod: &Value| {
+                let listed = step.pointer("/state/Pod").and_then(Value::as_array);
+                let mut listed = listed.into_iter().flatten();
+                listed.any(|one| {
+                    let name = text(one, "name");
+                    one["ready"] == true && (name == text(&pod["metadata"], "name") || name.contains('<'))
+                })
+            };
+            // Ordered Pods come one after the other.
+            for _ in 0..20 {
+                let pods: Vec<Value> = self.active_pods(None);
+                let waiting: Vec<&Value> =
+                    pods.iter().filter(|pod| !is_ready(pod) && is_listed_ready(pod)).collect();
+                if waiting.is_empty() {
+                    break;
+                }
+                for pod in waiting {
+                    self.report(pod, &Report::ready()).map_err(|status| refused(&status))?;
+                }
+                self.stage.settle(REST_TICKS);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports Pods as ready that the next state shows so, though no step says it.
+    fn ready_as_listed(&mut self, step: &Value) -> Result<(), String> {
+        if text(step, "do") != "pod_status" {
+            return Ok(());
+        }
+        let subject = self.bindings.fill(text(step, "pod"));
+        let listed = step.pointer("/state/Pod").and_then(Value::as_array).cloned().unwrap_or_default();
+        for entry in listed.iter().filter(|entry| entry["ready"] == true && entry["phase"] == "Running") {
+            let name = self.bindings.fill(text(entry, "name"));
+            if let Ok(pod) = self.pod(&name)
+                && name != subject
+                && !is_ready(&pod)
+            {
+                self.report(&pod, &Report::ready()).map_err(|status| refused(&status))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a node labels; one that is not there appears, without a zone.
+    fn label_node(&mut self, node: &str, labels: &Map<String, Value>) -> Result<(), Status> {
+        if self.stage.cluster.store.object(&ObjectKey::new(Kind::Node, "", node)).is_none() {
+            let ready = json!([{"type": "Ready", "status": "True", "reason": "KubeletReady"}]);
+            let body = json!({"metadata": {"name": node}, "status": {"conditions": ready}});
+            self.ask(Verb::Create, Kind::Node, "", node, body)?;
+        }
+        self.ask(Verb::MergePatch, Kind::Node, "", node, json!({"metadata": {"labels": labels}}))
     }
 
     /// What happens from here on belongs to the next recorded state.
@@ -212,8 +336,25 @@ impl Trace {
             "start" => self.create_what_is_listed(step),
             "settle" | "wait" | "setup" => Ok(()),
             "all_ready" => {
+                for pod in self.active_pods(None) {
+                    // A daemon's Pod goes to the node that it is tied to.
+                    if let Some(node) = tied_to(&pod).filter(|_| text(&pod["spec"], "nodeName").is_empty()) {
+                        let name = text(&pod["metadata"], "name");
+                        self.stage.bind(name, &node).map_err(|status| refused(&status))?;
+                    }
+                }
                 let pods = self.active_pods(None);
                 pods.into_iter().try_for_each(|pod| self.report(&pod, &Report::ready()))
+            }
+            "evict" => {
+                let pod = self.filled(text(step, "pod"))?;
+                let body = json!({
+                    "apiVersion": "policy/v1", "kind": "Eviction",
+                    "metadata": {"name": pod, "namespace": NAMESPACE},
+                });
+                let mut request = Request::new(Verb::Create, Kind::Pod, NAMESPACE, &pod, body);
+                request.subresource = "eviction".to_string();
+                self.send(request)
             }
             "ready" | "unready" => {
                 let replica_set = self.filled(text(step, "replicaset"))?;
@@ -566,15 +707,36 @@ impl Trace {
                 "delete_node" => self.ask(Verb::Delete, Kind::Node, "", node, Value::Null),
                 _ => {
                     let taint = text(step, "taint");
+                    if let Some(key) = taint.strip_suffix('-') {
+                        let without = self.taints_without(node, key);
+                        self.ask(
+                            Verb::MergePatch,
+                            Kind::Node,
+                            "",
+                            node,
+                            json!({"spec": {"taints": without}}),
+                        )
+                        .map_err(|status| refused(&status))?;
+                        continue;
+                    }
                     let (taint, effect) = taint.rsplit_once(':').ok_or("a taint without effect")?;
                     let (key, value) = taint.split_once('=').unwrap_or((taint, ""));
-                    let taints = json!([{"key": key, "value": value, "effect": effect}]);
+                    let mut taints = self.taints_without(node, key);
+                    taints.push(json!({"key": key, "value": value, "effect": effect}));
                     self.ask(Verb::MergePatch, Kind::Node, "", node, json!({"spec": {"taints": taints}}))
                 }
             };
             result.map_err(|status| refused(&status))?;
         }
         Ok(())
+    }
+
+    /// The taints of a node but for those of a key.
+    fn taints_without(&self, node: &str, key: &str) -> Vec<Value> {
+        let node = self.stage.cluster.store.object(&ObjectKey::new(Kind::Node, "", node));
+        let taints = node.map(|node| node.to_value()["spec"]["taints"].clone()).unwrap_or_default();
+        let taints = taints.as_array().cloned().unwrap_or_default();
+        taints.into_iter().filter(|taint| text(taint, "key") != key).collect()
     }
 
     /// Makes a Pod by hand.
@@ -670,7 +832,12 @@ impl Trace {
         };
         let ip = pod.pointer("/status/podIP").and_then(Value::as_str).unwrap_or_default().to_string();
         let pod_ip = if text(step, "podIP").is_empty() { &ip } else { text(step, "podIP") };
-        let report = Report { phase, ready, pod_ip, ..Report::ready() };
+        let state = step.get("cstate").map(|state| {
+            let now = self.stage.cluster.now().to_string();
+            let text = state.to_string().replace("<time>", &now);
+            serde_json::from_str(&text).unwrap_or_default()
+        });
+        let report = Report { phase, ready, pod_ip, state, ..Report::ready() };
         Ok(self.report(&pod, &report))
     }
 
@@ -693,6 +860,7 @@ impl Trace {
             (_, "Pending") => json!({"waiting": {"reason": "ContainerCreating"}}),
             _ => json!({"running": {"startedAt": since}}),
         };
+        let state = report.state.clone().unwrap_or(state);
         let containers =
             pod.pointer("/spec/containers").and_then(Value::as_array).cloned().unwrap_or_default();
         let statuses: Vec<Value> = containers
@@ -738,9 +906,15 @@ impl Trace {
     fn compare(&mut self, expected: &Value, racy: &str) -> Result<(), String> {
         let expected = expected.as_object().cloned().unwrap_or_default();
         let folded = expected.get("pods").is_some_and(Value::is_object);
+        let once = expected.get("once").is_some();
+        // Only objects of kinds that the state shows are told of.
+        let shown: Vec<Kind> =
+            Kind::ALL.iter().copied().filter(|kind| expected.contains_key(kind.name())).collect();
         let mut ways = vec![self.bindings.clone()];
+        ways.append(&mut self.others);
         // The Pods come last: which of them is which may be decided by everything else.
-        let mut keys: Vec<&String> = expected.keys().filter(|key| *key != "racy").collect();
+        let mut keys: Vec<&String> =
+            expected.keys().filter(|key| !matches!(key.as_str(), "racy" | "once")).collect();
         keys.sort_by_key(|key| match key.as_str() {
             "rs" => 0,
             "deployments" => 1,
@@ -758,10 +932,10 @@ impl Trace {
             if key == "events" {
                 let wanted: Vec<&str> =
                     wanted.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-                ways = self.compare_events(&wanted, &ways, folded)?;
+                ways = self.compare_events(&without_repeats(&wanted), &ways, folded, once)?;
                 continue;
             }
-            let got = self.observed(key, wanted)?;
+            let got = self.observed(key, wanted, &shown)?;
             let alternatives = alternatives(wanted, racy);
             let found: Vec<Bindings> = ways
                 .iter()
@@ -778,11 +952,13 @@ impl Trace {
             }
             ways = found;
         }
-        self.bindings = ways.into_iter().next().unwrap_or_default();
+        let mut ways = ways.into_iter();
+        self.bindings = ways.next().unwrap_or_default();
+        self.others = ways.take(MOST_WAYS).filter(|way| *way != self.bindings).collect();
         Ok(())
     }
 
-    fn observed(&self, key: &str, wanted: &Value) -> Result<Value, String> {
+    fn observed(&self, key: &str, wanted: &Value, shown: &[Kind]) -> Result<Value, String> {
         let stage = &self.stage;
         let changes = || stage.changes_since(self.fact, Kind::Pod);
         let names = |objects: &[Value]| -> Value {
@@ -807,8 +983,8 @@ impl Trace {
                     .is_some_and(|w| w.iter().all(|n| n.as_str().is_some_and(|n| n.contains('/')))) =>
             {
                 let mut all = Vec::new();
-                for kind in [Kind::ConfigMap, Kind::Pod, Kind::Service, Kind::Deployment, Kind::ReplicaSet] {
-                    let changes = stage.changes_since(self.fact, kind);
+                for kind in shown {
+                    let changes = stage.changes_since(self.fact, *kind);
                     let objects = if key == "gone_this_step" { changes.gone } else { changes.created };
                     all.extend(
                         objects
@@ -836,8 +1012,12 @@ impl Trace {
         expected: &[&str],
         ways: &[Bindings],
         folded: bool,
+        once: bool,
     ) -> Result<Vec<Bindings>, String> {
-        let got = state::events(&self.stage, self.revision, folded);
+        let mut got = state::events(&self.stage, self.revision, folded);
+        if once {
+            got.iter_mut().for_each(|line| *line = without_count(line).to_string());
+        }
         let fold = |line: &str| {
             let (head, count) = line.rsplit_once(" x")?;
             Some((head.to_string(), count.parse::<u64>().ok()?))
@@ -870,6 +1050,26 @@ impl Trace {
     }
 }
 
+/// An event's line without its count.
+fn without_count(line: &str) -> &str {
+    line.rsplit_once(" (count ").map_or(line, |(text, _)| text)
+}
+
+/// The lines but for those that are told again with a count.
+fn without_repeats<'v>(lines: &[&'v str]) -> Vec<&'v str> {
+    let is_told_again = |line: &str| lines.iter().any(|other| *other != line && without_count(other) == line);
+    lines.iter().copied().filter(|line| !is_told_again(line)).collect()
+}
+
+/// The node that a Pod's required affinity names.
+fn tied_to(pod: &Value) -> Option<String> {
+    let terms = pod.pointer(
+        "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms",
+    )?;
+    let name = terms.pointer("/0/matchFields/0/values/0")?.as_str()?;
+    Some(name.to_string())
+}
+
 /// Events as lists per object; an expected one that is `repeated with growing back-off` stands for any number.
 fn match_events(expected: &[&str], got: &[&str], bindings: &Bindings) -> Vec<Bindings> {
     const REPEATED: &str = " (repeated with growing back-off)";
@@ -879,8 +1079,12 @@ fn match_events(expected: &[&str], got: &[&str], bindings: &Bindings) -> Vec<Bin
     for line in repeated {
         let wanted = line.trim_end_matches(REPEATED);
         let fits = |got: &&str| {
-            let text = got.rsplit_once(" (count ").map_or(*got, |(text, _)| text);
-            super::text::matches_line(wanted, text, super::text::Tolerance::default(), &bindings)
+            super::text::matches_line(
+                wanted,
+                without_count(got),
+                super::text::Tolerance::default(),
+                &bindings,
+            )
         };
         let Some(way) = left.iter().find_map(|got| fits(got).into_iter().next()) else { return Vec::new() };
         left.retain(|got| fits(got).is_empty());
@@ -950,6 +1154,8 @@ struct Report<'a> {
     waiting: &'a str,
     reason: &'a str,
     pod_ip: &'a str,
+    /// What every container does, if the step says so.
+    state: Option<Value>,
 }
 
 impl Report<'_> {
@@ -962,6 +1168,7 @@ impl Report<'_> {
             waiting: "",
             reason: "",
             pod_ip: "",
+            state: None,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Watches: ReplicaSets, Pods.
 //! Writes: Pods (create, delete, owner references), ReplicaSet status, events.
 //! Models: `pkg/controller/replicaset/replica_set.go`, `replica_set_utils.go`, `pkg/controller/controller_utils.go`
-//! (v1.36): `syncReplicaSet`, `manageReplicas`, `calculateStatus`, `GetPodFromTemplate`.
+//! (v1.36): `syncReplicaSet`, `manageReplicas`, `calculateStatus`.
 //! Leaves out: slow start (a refusal ends the list of creations, so it costs one request, not a burst), expectations
 //! (a component sees its own writes at once), the refused creations in a terminating namespace (none is tried).
 
@@ -16,12 +16,13 @@ use crate::api::kind::Kind;
 use crate::api::kinds::apps::{ReplicaSet, ReplicaSetCondition, ReplicaSetStatus};
 use crate::api::kinds::cluster::Namespace;
 use crate::api::kinds::pod::Pod;
-use crate::api::meta::{Name, ObjectKey, ObjectMeta};
+use crate::api::meta::{ObjectKey, ObjectMeta};
 use crate::api::object::{Object, Resource};
 use crate::api::time::Timestamp;
 use crate::cluster::because::Because;
 use crate::cluster::component::{Outcome, View};
 use crate::cluster::ownership::{self, Claim};
+use crate::cluster::pod_template::pod_of;
 use crate::cluster::queue::WorkKey;
 use crate::cluster::server::request::Propagation;
 use crate::cluster::server::status::Status;
@@ -213,7 +214,8 @@ fn plan(store: &Store, set: &Arc<ReplicaSet>, seen: &Seen, may_create: bool, now
             _ => "because.replicaset.create_beside",
         };
         let because = counted(key).with("count", count);
-        let pod = Object::from(pod_from_template(set));
+        let reference = ownership::controller_reference(&**set);
+        let pod = Object::from(pod_of(&set.spec.template, &set.meta, reference));
         let event = EventRecord::normal(&object, SUCCESSFUL_CREATE, format!("Created pod: {CREATED_NAME}"));
         for _ in 0..count {
             outcome.writes.push(Operation::Create(pod.clone()).because(because.clone()));
@@ -271,28 +273,6 @@ fn related_pods<'a>(store: &'a Store, set: &ReplicaSet) -> impl Iterator<Item = 
             .collect::<Vec<_>>()
     });
     siblings.flat_map(|sibling| store.owned_by(&sibling.meta.uid)).filter_map(Object::get::<Pod>)
-}
-
-/// A Pod as the template describes it. All Pods share the template's spec.
-fn pod_from_template(set: &ReplicaSet) -> Pod {
-    const NODE_NAME: &str = "nodeName";
-    let template = &set.spec.template;
-    let meta = ObjectMeta {
-        generate_name: format!("{}-", set.meta.name),
-        namespace: set.meta.namespace.clone(),
-        labels: template.meta.labels.clone(),
-        annotations: template.meta.annotations.clone(),
-        finalizers: template.meta.finalizers.clone(),
-        owner_references: vec![ownership::controller_reference(set)],
-        ..ObjectMeta::default()
-    };
-    let mut pod = Pod { meta, spec: Arc::clone(&template.spec), ..Pod::default() };
-    // A Pod keeps its node beside the shared spec.
-    if let Some(node) = template.spec.rest.get(NODE_NAME).and_then(serde_json::Value::as_str) {
-        pod.node_name = Name::from(node);
-        Arc::make_mut(&mut pod.spec).rest.set(NODE_NAME, None);
-    }
-    pod
 }
 
 /// The report on the Pods that were seen. `failure` is reason and message of a refusal.

@@ -47,9 +47,7 @@ pub fn usage_of(object: &Object) -> Usage {
             }
         }
         Object::PersistentVolumeClaim(claim) => {
-            let spec = claim.rest.get("spec").unwrap_or(&Value::Null);
-            let size =
-                spec["resources"]["requests"]["storage"].as_str().and_then(|text| Quantity::parse(text).ok());
+            let size = claim.spec.resources.requests.get("storage").copied();
             usage.insert("requests.storage".to_string(), size.unwrap_or_default());
         }
         _ => {}

@@ -5,6 +5,26 @@
 use serde_json::Value;
 
 use crate::api::kinds::cluster::Node;
+use crate::api::kinds::pod::PodSpec;
+
+/// Whether a Pod's selector and required terms choose the node.
+///
+/// Models: `GetRequiredNodeAffinity(pod).Match(node)`.
+pub fn selects(spec: &PodSpec, node: &Node) -> bool {
+    let required = node_affinity(spec).and_then(|a| a.get("requiredDuringSchedulingIgnoredDuringExecution"));
+    has_selected_labels(spec, node)
+        && required.map(RequiredTerms::read).is_none_or(|terms| terms.match_node(node))
+}
+
+/// Whether the node has the labels of the Pod's selector.
+pub fn has_selected_labels(spec: &PodSpec, node: &Node) -> bool {
+    spec.node_selector.iter().all(|(key, value)| node.meta.labels.get(key) == Some(value))
+}
+
+/// The Pod's terms on nodes, if it has any.
+pub fn node_affinity(spec: &PodSpec) -> Option<&Value> {
+    spec.rest.get("affinity")?.get("nodeAffinity").filter(|value| !value.is_null())
+}
 
 /// Terms of which at least one must match.
 #[derive(Clone, Debug, Default, PartialEq)]
