@@ -31,6 +31,8 @@ pub fn enter(state: &mut State, line: &str) {
     if let [first, rest @ ..] = words.as_slice()
         && *first == "curl"
         && !line.contains(['|', ';', '&'])
+        && rest.len() == 1
+        && !["localhost", "127.0.0.1"].iter().any(|local| rest[0].contains(local))
     {
         state.shell.session.remember(line);
         curl(state, rest);

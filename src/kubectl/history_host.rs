@@ -9,6 +9,7 @@ use crate::cluster::command::Command;
 use crate::cluster::fact::Fact;
 use crate::cluster::history::History;
 use crate::cluster::machine::Cluster;
+use crate::cluster::network::trace::{Trace, TraceRequest};
 use crate::cluster::server::request::{Request, Response};
 use crate::cluster::server::status::Status;
 use crate::cluster::settings::Settings;
@@ -21,6 +22,8 @@ pub struct HistoryHost<'a> {
     files: &'a BTreeMap<String, String>,
     /// The cluster at the present moment: kept here so that a store can be lent out.
     cluster: Arc<Cluster>,
+    /// Every request that was sent, with its journey.
+    pub traces: Vec<Trace>,
     /// Every fact that the requests led to, oldest first.
     pub facts: Vec<Arc<Fact>>,
 }
@@ -29,11 +32,21 @@ impl<'a> HistoryHost<'a> {
     /// A host over that session.
     pub fn new(history: &'a mut History, files: &'a BTreeMap<String, String>) -> Self {
         let cluster = Arc::clone(history.cluster());
-        Self { history, files, cluster, facts: Vec::new() }
+        Self { history, files, cluster, traces: Vec::new(), facts: Vec::new() }
     }
 }
 
 impl Host for HistoryHost<'_> {
+    fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    fn send(&mut self, request: &TraceRequest) -> Trace {
+        let trace = self.cluster.trace(request);
+        self.traces.push(trace.clone());
+        trace
+    }
+
     fn store(&self) -> &Store {
         &self.cluster.store
     }

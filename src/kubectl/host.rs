@@ -2,6 +2,8 @@
 
 use crate::api::kind::Kind;
 use crate::api::time::Timestamp;
+use crate::cluster::machine::Cluster;
+use crate::cluster::network::trace::{Trace, TraceRequest};
 use crate::cluster::server::authn::Credentials;
 use crate::cluster::server::request::{Request, Response};
 use crate::cluster::server::status::Status;
@@ -10,6 +12,9 @@ use crate::cluster::store::Store;
 
 /// What a command can reach. The page, the command line and the tests each have one.
 pub trait Host {
+    /// The whole cluster, as it is now.
+    fn cluster(&self) -> &Cluster;
+
     /// The newest state, as the API server would answer a read.
     fn store(&self) -> &Store;
 
@@ -30,12 +35,22 @@ pub trait Host {
     /// The server's refusal.
     fn ask(&mut self, request: Request) -> Result<Response, Status>;
 
+    /// Sends a request for the sake of its answer.
+    fn send(&mut self, request: &TraceRequest) -> Trace {
+        self.cluster().trace(request)
+    }
+
     /// The text of a file by name: a tab of the editor, or a file beside a script.
     fn file(&self, name: &str) -> Option<String>;
 
     /// The names of the files there are, in order.
     fn files(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Opens a text in the editor under that name. `false` where there is no editor.
+    fn open(&mut self, _name: &str, _text: &str) -> bool {
+        false
     }
 
     /// The kinds that the server offers, all of them by default.

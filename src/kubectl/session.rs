@@ -1,5 +1,7 @@
 //! What a terminal remembers between lines.
 
+use super::commands::streams::Forward;
+
 /// One terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
@@ -9,6 +11,10 @@ pub struct Session {
     pub user: String,
     /// The lines that were run, oldest first; a line equal to the one before it is not kept again.
     pub history: Vec<String>,
+    /// How many requests were sent.
+    pub requests: u64,
+    /// The local ports that are forwarded, until the next ones are.
+    pub forwards: Vec<Forward>,
 }
 
 /// The most lines that are remembered.
@@ -16,7 +22,13 @@ pub const HISTORY_LINES: usize = 500;
 
 impl Default for Session {
     fn default() -> Self {
-        Self { namespace: "default".to_string(), user: String::new(), history: Vec::new() }
+        Self {
+            namespace: "default".to_string(),
+            user: String::new(),
+            history: Vec::new(),
+            requests: 0,
+            forwards: Vec::new(),
+        }
     }
 }
 

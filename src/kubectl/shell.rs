@@ -4,6 +4,7 @@
 //! tools to pipe into. It knows no variables, no substitution and no writing to files.
 
 mod line;
+pub(crate) mod network;
 mod pattern;
 mod tools;
 

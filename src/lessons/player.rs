@@ -97,6 +97,10 @@ impl Player {
         let mut host = HistoryHost::new(&mut self.history, &self.files);
         let execution = run(text, &mut self.terminal, &mut host);
         played.facts.append(&mut host.facts);
+        let traces = std::mem::take(&mut host.traces);
+        for trace in &traces {
+            self.deeds.record(&self.history, What::traced(trace));
+        }
         let mut failure = None;
         match execution {
             Execution::Finished(output) => played.output = output,

@@ -17,7 +17,8 @@ use crate::kubectl::print::{table, tabs};
 pub const CONTEXT: &str = "kubestep";
 /// The user of the context.
 pub const USER: &str = "admin";
-const SERVER: &str = "https://kubestep.example:6443";
+/// Where the API server is.
+pub const SERVER: &str = "https://kubestep.example:6443";
 
 const SET_CONTEXT: &[&[Flag]] = &[&[Flag::long("current", Takes::Nothing)]];
 const GET_CONTEXTS: &[&[Flag]] =

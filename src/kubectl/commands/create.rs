@@ -17,7 +17,7 @@ pub mod service;
 
 use serde_json::Value;
 
-use super::{Call, Command, DryRun, NOTHING, Pending, Run, apply, files, later};
+use super::{Call, Command, DryRun, NOTHING, Pending, Run, apply, files, help, later};
 use crate::cluster::server::request::{FieldValidation, Request, Verb};
 use crate::kubectl::failure::Failure;
 use crate::kubectl::flags;
@@ -148,6 +148,8 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "secret",
         about: "Create a secret using a specified subcommand",
+        long: help::SECRET,
+        usage: "(docker-registry | generic | tls)",
         run: Run::Group(secret::COMMANDS),
         ..NOTHING
     },
@@ -155,6 +157,7 @@ pub const COMMANDS: &[Command] = &[
         name: "service",
         about: "Create a service using a specified subcommand",
         aliases: &["svc"],
+        usage: "[flags]",
         run: Run::Group(service::COMMANDS),
         ..NOTHING
     },

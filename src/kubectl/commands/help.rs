@@ -19,6 +19,68 @@ const GROUPS: &[(&str, &str)] = &[
     ("api-resources", "Subcommands provided by plugins:\n\nOther Commands:"),
 ];
 
+/// What `kubectl top` says of itself.
+pub(super) const TOP: &str = "Display resource (CPU/memory) usage.
+
+ This command provides a view of recent resource consumption for nodes and pods. It fetches metrics from the Metrics Server, which aggregates this data from the kubelet on each node. The Metrics Server must be installed and running in the cluster for this command to work.
+
+ The metrics shown are specifically optimized for Kubernetes autoscaling decisions, such as those made by the Horizontal Pod Autoscaler (HPA) and Vertical Pod Autoscaler (VPA). Because of this, the values may not match those from standard OS tools like 'top', as the metrics are designed to provide a stable signal for autoscalers rather than for pinpoint accuracy.
+
+ FAQ for Metrics Server: https://github.com/kubernetes-sigs/metrics-server/blob/master/FAQ.md
+
+ When to use this command:
+
+  *  For on-the-fly spot-checks of resource usage (e.g. identify which pods are consuming the most resources at a glance, or get a quick sense of the load on your nodes)
+  *  Understand current resource consumption patterns
+  *  Validate the behavior of your HPA or VPA configurations by seeing the metrics they use for scaling decisions.
+
+ It is not intended to be a replacement for full-featured monitoring solutions. Its primary design goal is to provide a low-overhead signal for autoscalers, not to be a perfectly accurate monitoring tool. For high-accuracy reporting, historical analysis, dashboarding, or alerting, you should use a dedicated monitoring solution.";
+
+/// What `kubectl config` says of itself.
+pub(super) const CONFIG: &str = "Modify kubeconfig files using subcommands like \"kubectl config set current-context my-context\".
+
+ The loading order follows these rules:
+
+  1.  If the --kubeconfig flag is set, then only that file is loaded. The flag may only be set once and no merging takes place.
+  2.  If $KUBECONFIG environment variable is set, then it is used as a list of paths (normal path delimiting rules for your system). These paths are merged. When a value is modified, it is modified in the file that defines the stanza. When a value is created, it is created in the first file that exists. If no files in the chain exist, then it creates the last file in the list.
+  3.  Otherwise, ${HOME}/.kube/config is used and no merging takes place.";
+
+/// What `kubectl rollout` says of itself.
+pub(super) const ROLLOUT: &str = "Manage the rollout of one or many resources.
+
+ Valid resource types include:
+
+  *  deployments
+  *  daemonsets
+  *  statefulsets
+
+Examples:
+  # Rollback to the previous deployment
+  kubectl rollout undo deployment/abc
+
+  # Check the rollout status of a daemonset
+  kubectl rollout status daemonset/foo
+
+  # Restart a deployment
+  kubectl rollout restart deployment/abc
+
+  # Restart deployments with the 'app=nginx' label
+  kubectl rollout restart deployment --selector=app=nginx";
+
+/// What `kubectl set` says of itself.
+pub(super) const SET: &str = "Configure application resources.
+
+ These commands help you make changes to existing application resources.";
+
+/// What `kubectl create secret` says of itself.
+pub(super) const SECRET: &str = "Create a secret with specified type.
+
+ A docker-registry type secret is for accessing a container registry.
+
+ A generic type secret indicate an Opaque secret type.
+
+ A tls type secret holds TLS certificate and its associated key.";
+
 const FOOT: &str = "Usage:\n  kubectl [flags] [options]\n\nUse \"kubectl <command> --help\" for more information about a given command.\nUse \"kubectl options\" for a list of global command-line options (applies to all commands).\n";
 
 fn listing() -> String {
@@ -57,11 +119,14 @@ pub fn of(call: &mut Call, command: &Command) {
 }
 
 fn text_of(path: &str, command: &Command) -> String {
-    let mut out = format!("{}.\n\n", command.about);
+    let mut out = match command.long {
+        "" => format!("{}.\n\n", command.about),
+        long => format!("{long}\n\n"),
+    };
     if let Run::Group(commands) | Run::Either(_, commands) = &command.run
         && !commands.is_empty()
     {
-        let width = commands.iter().map(|command| command.name.len()).max().unwrap_or(0);
+        let width = commands.iter().map(|command| command.name.len()).max().unwrap_or(0).max(11);
         out.push_str("Available Commands:\n");
         for command in *commands {
             out.push_str(&format!("  {:<width$}   {}\n", command.name, command.about));
@@ -86,8 +151,8 @@ fn text_of(path: &str, command: &Command) -> String {
         }
         out.push('\n');
     }
-    let subject = if matches!(command.run, Run::Group(_)) { "SUBCOMMAND " } else { "" };
-    out.push_str(&format!("Usage:\n  {path} {subject}[options]\n\n"));
+    let usage = if command.usage.is_empty() { String::new() } else { format!("{} ", command.usage) };
+    out.push_str(&format!("Usage:\n  {path} {usage}[options]\n\n"));
     if matches!(command.run, Run::Group(_)) {
         out.push_str(&format!(
             "Use \"{path} <command> --help\" for more information about a given command.\n"

@@ -7,25 +7,32 @@ pub mod api_resources;
 pub mod apply;
 pub mod auth;
 pub mod autoscale;
+pub mod cluster_info;
 pub mod config;
 pub mod cordon;
 pub mod create;
 pub mod delete;
 pub mod describe;
 pub mod drain;
+pub mod events;
+pub mod exec;
 pub mod explain;
 pub mod expose;
 pub mod files;
 pub mod get;
 pub mod help;
 pub mod label;
+pub mod logs;
 pub mod patch;
+mod pod_of;
 pub mod replace;
 pub mod rollout;
 pub mod run;
 pub mod scale;
 pub mod set;
+pub mod streams;
 pub mod taint;
+pub mod top;
 pub mod version;
 pub mod wait;
 
@@ -152,6 +159,12 @@ pub enum Pending {
     Wait(wait::Waiting),
     /// Nodes that are being drained.
     Drain(drain::Draining),
+    /// Events that are watched.
+    Events(events::Listing),
+    /// Logs that are followed.
+    Logs(logs::Reading),
+    /// Ports that are forwarded.
+    Forward(streams::Forwarding),
     /// A watch that ends only by Ctrl-C or `--timeout`.
     Watch(get::Watching),
 }
@@ -164,6 +177,9 @@ impl Pending {
             Self::Rollout(watching) => watching.poll(host),
             Self::Wait(waiting) => waiting.poll(host),
             Self::Drain(draining) => draining.poll(host),
+            Self::Events(listing) => listing.poll(host),
+            Self::Logs(reading) => reading.poll(host),
+            Self::Forward(forwarding) => forwarding.poll(host),
             Self::Watch(watching) => watching.poll(host),
         }
     }
@@ -179,6 +195,10 @@ pub struct Command {
     pub name: &'static str,
     /// What the list of commands says of it.
     pub about: &'static str,
+    /// What a group says of itself above the list of its commands, if more than that.
+    pub long: &'static str,
+    /// What its usage line says between its name and `[options]`.
+    pub usage: &'static str,
     /// Other names.
     pub aliases: &'static [&'static str],
     /// Words that suggest it.
@@ -212,7 +232,7 @@ impl Command {
 }
 
 const NOTHING: Command =
-    Command { name: "", about: "", aliases: &[], meant_by: &[], flags: &[], required: &[], run: Run::Later };
+    Command { name: "", about: "", long: "", usage: "", aliases: &[], meant_by: &[], flags: &[], required: &[], run: Run::Later };
 
 const fn later(name: &'static str, about: &'static str) -> Command {
     Command { name, about, ..NOTHING }
@@ -245,6 +265,8 @@ pub const ALL: &[Command] = &[
     Command {
         name: "set",
         about: "Set specific features on objects",
+        long: help::SET,
+        usage: "SUBCOMMAND",
         run: Run::Group(set::COMMANDS),
         ..NOTHING
     },
@@ -275,6 +297,8 @@ pub const ALL: &[Command] = &[
     Command {
         name: "rollout",
         about: "Manage the rollout of a resource",
+        long: help::ROLLOUT,
+        usage: "SUBCOMMAND",
         run: Run::Group(rollout::COMMANDS),
         ..NOTHING
     },
@@ -295,8 +319,20 @@ pub const ALL: &[Command] = &[
         ..NOTHING
     },
     later("certificate", "Modify certificate resources"),
-    later("cluster-info", "Display cluster information"),
-    later("top", "Display resource (CPU/memory) usage"),
+    Command {
+        name: "cluster-info",
+        about: "Display cluster information",
+        run: Run::Does(cluster_info::run),
+        ..NOTHING
+    },
+    Command {
+        name: "top",
+        about: "Display resource (CPU/memory) usage",
+        long: help::TOP,
+        usage: "[flags]",
+        run: Run::Group(top::COMMANDS),
+        ..NOTHING
+    },
     Command {
         name: "cordon",
         about: "Mark node as unschedulable",
@@ -332,15 +368,57 @@ pub const ALL: &[Command] = &[
         run: Run::Does(describe::run),
         ..NOTHING
     },
-    later("logs", "Print the logs for a container in a pod"),
-    later("attach", "Attach to a running container"),
-    later("exec", "Execute a command in a container"),
-    later("port-forward", "Forward one or more local ports to a pod"),
+    Command {
+        name: "logs",
+        about: "Print the logs for a container in a pod",
+        flags: logs::FLAGS,
+        run: Run::Does(logs::run),
+        ..NOTHING
+    },
+    Command {
+        name: "attach",
+        about: "Attach to a running container",
+        flags: streams::ATTACH,
+        run: Run::Does(streams::attach),
+        ..NOTHING
+    },
+    Command {
+        name: "exec",
+        about: "Execute a command in a container",
+        flags: exec::FLAGS,
+        run: Run::Does(exec::run),
+        ..NOTHING
+    },
+    Command {
+        name: "port-forward",
+        about: "Forward one or more local ports to a pod",
+        flags: streams::PORT_FORWARD,
+        run: Run::Does(streams::port_forward),
+        ..NOTHING
+    },
     later("proxy", "Run a proxy to the Kubernetes API server"),
-    later("cp", "Copy files and directories to and from containers"),
-    Command { name: "auth", about: "Inspect authorization", run: Run::Group(auth::COMMANDS), ..NOTHING },
-    later("debug", "Create debugging sessions for troubleshooting workloads and nodes"),
-    later("events", "List events"),
+    Command {
+        name: "cp",
+        about: "Copy files and directories to and from containers",
+        flags: streams::CP,
+        run: Run::Does(streams::cp),
+        ..NOTHING
+    },
+    Command { name: "auth", about: "Inspect authorization", usage: "[flags]", run: Run::Group(auth::COMMANDS), ..NOTHING },
+    Command {
+        name: "debug",
+        about: "Create debugging sessions for troubleshooting workloads and nodes",
+        flags: streams::DEBUG,
+        run: Run::Does(streams::debug),
+        ..NOTHING
+    },
+    Command {
+        name: "events",
+        about: "List events",
+        flags: events::FLAGS,
+        run: Run::Does(events::run),
+        ..NOTHING
+    },
     later("diff", "Diff the live version against a would-be applied version"),
     Command {
         name: "apply",
@@ -396,10 +474,17 @@ pub const ALL: &[Command] = &[
         run: Run::Does(api_resources::run),
         ..NOTHING
     },
-    later("api-versions", "Print the supported API versions on the server, in the form of \"group/version\""),
+    Command {
+        name: "api-versions",
+        about: "Print the supported API versions on the server, in the form of \"group/version\"",
+        run: Run::Does(cluster_info::versions),
+        ..NOTHING
+    },
     Command {
         name: "config",
         about: "Modify kubeconfig files",
+        long: help::CONFIG,
+        usage: "SUBCOMMAND",
         run: Run::Group(config::COMMANDS),
         ..NOTHING
     },

@@ -1,6 +1,7 @@
 //! The tools beside kubectl: to pipe into, and a few comforts.
 
 use super::CLEAR;
+use super::network::{self, Place};
 use super::pattern::Pattern;
 use crate::kubectl::execution::Output;
 use crate::kubectl::host::Host;
@@ -10,20 +11,24 @@ use crate::kubectl::session::Session;
 pub(crate) const TOOLS: &[(&str, &str)] = &[
     ("cat", "print files, or what is piped in"),
     ("clear", "empty the terminal"),
+    ("curl", "send a request from outside the cluster (-s, -i, -I, -f, -H, -X, -o, -w)"),
+    ("dig", "look up a name (+short)"),
     ("echo", "print its arguments"),
     ("grep", "keep the lines that match (-i, -v, -c, -n, -o, -w, -E, -F)"),
     ("head", "keep the first lines (-n 10)"),
     ("help", "list the commands"),
     ("history", "list the lines that were run"),
     ("ls", "list the files"),
+    ("nslookup", "look up a name"),
     ("sort", "sort the lines (-r, -n, -u)"),
     ("tail", "keep the last lines (-n 10)"),
     ("uniq", "drop lines equal to the one before (-c)"),
     ("wc", "count lines, words and bytes (-l, -w, -c)"),
+    ("wget", "send a request (-qO-)"),
 ];
 
 /// Tools that people may expect and that a later release has.
-const LATER: &[&str] = &["awk", "curl", "cut", "dig", "nslookup", "sed", "sleep", "watch", "xargs"];
+const LATER: &[&str] = &["awk", "cut", "sed", "sleep", "watch", "xargs"];
 
 /// Runs a tool.
 pub(super) fn run(
@@ -35,6 +40,11 @@ pub(super) fn run(
 ) -> Output {
     match command {
         "cat" => cat(args, input, host),
+        "curl" | "wget" | "nslookup" | "dig" => {
+            let words: Vec<String> = std::iter::once(command.to_string()).chain(args.iter().cloned()).collect();
+            session.requests += 1;
+            network::run(&words, &Place::Outside, session.requests - 1, &session.forwards, host)
+        }
         "clear" => Output::of(CLEAR),
         "echo" => Output::of(format!("{}\n", args.join(" "))),
         "true" | ":" => Output::default(),

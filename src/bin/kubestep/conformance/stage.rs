@@ -274,6 +274,10 @@ pub struct Changes {
 }
 
 impl Host for Stage {
+    fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
     fn store(&self) -> &Store {
         &self.cluster.store
     }

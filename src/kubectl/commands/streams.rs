@@ -1,0 +1,204 @@
+//! `kubectl port-forward`, and what this terminal has no streams for: `attach`, `cp`, `debug`, `proxy`.
+//!
+//! Models: `k8s.io/kubectl/pkg/cmd/portforward/portforward.go`, `pkg/cmd/attach`, `pkg/cmd/cp`, `pkg/cmd/debug` (v1.36).
+//! Leaves out: everything of the last four but their refusals; `--address`.
+
+use serde_json::Value;
+
+use super::{Call, Pending, exec, pod_of};
+use crate::api::kinds::networking::Service;
+use crate::api::kinds::pod::Pod;
+use crate::api::meta::Uid;
+use crate::api::object::Object;
+use crate::kubectl::execution::{Output, Poll};
+use crate::kubectl::failure::Failure;
+use crate::kubectl::flags;
+use crate::kubectl::host::Host;
+use crate::kubectl::parse::{Flag, Takes};
+
+/// The flags of `port-forward`.
+pub const PORT_FORWARD: &[&[Flag]] =
+    &[&[Flag::long("address", Takes::List), Flag::long("pod-running-timeout", Takes::Duration)]];
+/// The flags of `attach`.
+pub const ATTACH: &[&[Flag]] = exec::FLAGS;
+/// The flags of `cp`.
+pub const CP: &[&[Flag]] = &[&[
+    Flag::both("container", 'c', Takes::Text),
+    Flag::long("no-preserve", Takes::Nothing),
+    Flag::long("retries", Takes::Number),
+]];
+/// The flags of `debug`.
+pub const DEBUG: &[&[Flag]] = &[
+    flags::FILES,
+    &[
+        Flag::both("container", 'c', Takes::Text),
+        Flag::long("image", Takes::Text),
+        Flag::long("copy-to", Takes::Text),
+        Flag::long("target", Takes::Text),
+        Flag::long("profile", Takes::Text),
+        Flag::long("share-processes", Takes::Nothing),
+        Flag::long("env", Takes::Texts),
+        Flag::both("stdin", 'i', Takes::Nothing),
+        Flag::both("tty", 't', Takes::Nothing),
+        Flag::both("quiet", 'q', Takes::Nothing),
+    ],
+];
+
+fn not_here(call: &Call) -> Failure {
+    Failure::error(format!("{} is not in this release of Kubestep", call.path))
+}
+
+/// Refuses to attach.
+pub fn attach(call: &mut Call) -> Result<Option<Pending>, Failure> {
+    let Some(word) = call.args.first().cloned() else {
+        return Err(Failure::error("at least 1 argument is required for attach"));
+    };
+    exec::target(call, &word, "attach to")?;
+    Err(not_here(call))
+}
+
+/// Refuses to copy: files in containers are only those that their processes make.
+pub fn cp(call: &mut Call) -> Result<Option<Pending>, Failure> {
+    if call.args.len() != 2 {
+        return Err(Failure::error("source and destination are required"));
+    }
+    if !call.args.iter().any(|arg| arg.contains(':')) {
+        return Err(Failure::error("one of src or dest must be a remote file specification"));
+    }
+    Err(not_here(call))
+}
+
+/// Refuses to debug.
+pub fn debug(call: &mut Call) -> Result<Option<Pending>, Failure> {
+    if call.text("image").is_none() && call.text("copy-to").is_none() {
+        return Err(Failure::error("you must specify --image when not using --copy-to."));
+    }
+    if call.args.is_empty() {
+        return Err(Failure::error("NAME or TYPE/NAME is required for debug"));
+    }
+    Err(not_here(call))
+}
+
+/// One local port, and where it leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forward {
+    /// The local port.
+    pub local: i32,
+    /// The Pod's port.
+    pub remote: i32,
+    /// The Pod's namespace.
+    pub namespace: String,
+    /// The Pod's name.
+    pub pod: String,
+    /// The Pod's uid.
+    pub uid: Uid,
+}
+
+/// Forwards local ports to a Pod, until it is gone or Ctrl-C is pressed.
+pub fn port_forward(call: &mut Call) -> Result<Option<Pending>, Failure> {
+    let args = call.args.clone();
+    let Some((word, ports)) = args.split_first().filter(|(_, ports)| !ports.is_empty()) else {
+        return Err(required(call));
+    };
+    let object = pod_of::object(call, word)?.map_err(|status| Failure::server(&status))?;
+    let pod = pod_of::pods(&*call.host, &object, "attach to")?.into_iter().next();
+    let pod = pod.ok_or_else(|| Failure::error("timed out waiting for the condition"))?;
+    let mut forwards = Vec::new();
+    for text in ports {
+        forwards.push(forward(&pod, &object, text)?);
+    }
+    if pod.status.phase != "Running" {
+        return Err(Failure::error(format!(
+            "unable to forward port because pod is not running. Current status={}",
+            pod.status.phase
+        )));
+    }
+    for Forward { local, remote, .. } in &forwards {
+        call.say(format!("Forwarding from 127.0.0.1:{local} -> {remote}\nForwarding from [::1]:{local} -> {remote}"));
+    }
+    call.session.forwards.clone_from(&forwards);
+    Ok(Some(Pending::Forward(Forwarding { forwards })))
+}
+
+fn required(call: &Call) -> Failure {
+    Failure::usage(&call.path, "TYPE/NAME and list of ports are required for port-forward")
+}
+
+/// Reads `8080:80`, `80`, `:80` and `8080:http`; a Service's port is its target's.
+fn forward(pod: &Pod, object: &Object, text: &str) -> Result<Forward, Failure> {
+    let (local, remote) = text.split_once(':').unwrap_or((text, text));
+    let bad = |port: &str| {
+        Failure::error(format!(
+            "error parsing remote port {port}: strconv.ParseUint: parsing \"{port}\": invalid syntax"
+        ))
+    };
+    let named = |name: &str| {
+        let ports = pod.spec.containers.iter().flat_map(|container| &container.ports);
+        ports.filter(|port| port.name == name).map(|port| port.container_port).next()
+    };
+    let mut port = match remote.parse::<u16>() {
+        Ok(port) => i32::from(port),
+        Err(_) => match object {
+            Object::Service(service) => service_port(service, |port| port.name == remote)
+                .map(|port| port.port)
+                .ok_or_else(|| bad(remote))?,
+            _ => named(remote).ok_or_else(|| {
+                Failure::error(format!("Pod '{}' does not have a named port '{remote}'", pod.meta.name))
+            })?,
+        },
+    };
+    if let Object::Service(service) = object {
+        let found = service_port(service, |candidate| candidate.port == port).ok_or_else(|| {
+            Failure::error(format!("Service {} does not have a service port {port}", service.meta.name))
+        })?;
+        port = match crate::api::codec::Codec::encode(&found.target_port) {
+            Value::String(name) => named(&name).unwrap_or(port),
+            number => number.as_i64().and_then(|number| i32::try_from(number).ok()).unwrap_or(port),
+        };
+    }
+    let local = match local {
+        "" => 40_000 + port % 20_000,
+        _ if local == remote => remote.parse::<u16>().map_or(port, i32::from),
+        local => i32::from(local.parse::<u16>().map_err(|_| {
+            Failure::error(format!(
+                "error parsing local port \"{local}\": strconv.ParseUint: parsing \"{local}\": invalid syntax"
+            ))
+        })?),
+    };
+    Ok(Forward {
+        local,
+        remote: port,
+        namespace: pod.meta.namespace.to_string(),
+        pod: pod.meta.name.to_string(),
+        uid: pod.meta.uid.clone(),
+    })
+}
+
+fn service_port(
+    service: &Service,
+    is_meant: impl Fn(&crate::api::kinds::networking::ServicePort) -> bool,
+) -> Option<&crate::api::kinds::networking::ServicePort> {
+    service.spec.ports.iter().find(|port| is_meant(port))
+}
+
+/// Ports that are forwarded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forwarding {
+    /// Each of them.
+    forwards: Vec<Forward>,
+}
+
+impl Forwarding {
+    /// Ends when the Pod has ended.
+    pub fn poll(&self, host: &dyn Host) -> Poll {
+        let alive = self.forwards.iter().all(|forward| {
+            let pod = host.store().get::<Pod>(&forward.namespace, &forward.pod);
+            pod.is_some_and(|pod| pod.meta.uid == forward.uid && pod.status.phase == "Running")
+        });
+        if alive {
+            return Poll::default();
+        }
+        let printed = Output { stderr: "error: lost connection to pod\n".to_string(), ..Output::default() };
+        Poll { printed, finished: Some(1) }
+    }
+}
