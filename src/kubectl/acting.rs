@@ -6,12 +6,11 @@
 use super::host::Host;
 use super::parse::Flags;
 use crate::api::kind::Kind;
-use crate::api::time::Timestamp;
+use crate::cluster::machine::Cluster;
+use crate::cluster::network::trace::{Trace, TraceRequest};
 use crate::cluster::server::authn::Credentials;
 use crate::cluster::server::request::{Request, Response, Verb};
 use crate::cluster::server::status::Status;
-use crate::cluster::settings::Settings;
-use crate::cluster::store::Store;
 
 /// A host behind somebody's credentials.
 pub struct Acting<'a> {
@@ -24,16 +23,16 @@ pub struct Acting<'a> {
 }
 
 impl Host for Acting<'_> {
-    fn store(&self) -> &Store {
-        self.host.store()
+    fn cluster(&self) -> &Cluster {
+        self.host.cluster()
     }
 
-    fn now(&self) -> Timestamp {
-        self.host.now()
+    fn send(&mut self, request: &TraceRequest) -> Trace {
+        self.host.send(request)
     }
 
-    fn settings(&self) -> &Settings {
-        self.host.settings()
+    fn open(&mut self, name: &str, text: &str) -> bool {
+        self.host.open(name, text)
     }
 
     fn credentials(&self) -> Credentials {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::host::Host;
-use crate::api::time::Timestamp;
 use crate::cluster::command::Command;
 use crate::cluster::fact::Fact;
 use crate::cluster::history::History;
@@ -12,8 +11,6 @@ use crate::cluster::machine::Cluster;
 use crate::cluster::network::trace::{Trace, TraceRequest};
 use crate::cluster::server::request::{Request, Response};
 use crate::cluster::server::status::Status;
-use crate::cluster::settings::Settings;
-use crate::cluster::store::Store;
 
 /// A session to read and to ask, and files by name.
 #[derive(Debug)]
@@ -45,18 +42,6 @@ impl Host for HistoryHost<'_> {
         let trace = self.cluster.trace(request);
         self.traces.push(trace.clone());
         trace
-    }
-
-    fn store(&self) -> &Store {
-        &self.cluster.store
-    }
-
-    fn now(&self) -> Timestamp {
-        self.cluster.now()
-    }
-
-    fn settings(&self) -> &Settings {
-        &self.cluster.settings
     }
 
     fn ask(&mut self, request: Request) -> Result<Response, Status> {

@@ -16,13 +16,19 @@ pub trait Host {
     fn cluster(&self) -> &Cluster;
 
     /// The newest state, as the API server would answer a read.
-    fn store(&self) -> &Store;
+    fn store(&self) -> &Store {
+        &self.cluster().store
+    }
 
     /// The time.
-    fn now(&self) -> Timestamp;
+    fn now(&self) -> Timestamp {
+        self.cluster().now()
+    }
 
     /// How the cluster was set up: who its users are.
-    fn settings(&self) -> &Settings;
+    fn settings(&self) -> &Settings {
+        &self.cluster().settings
+    }
 
     /// Who asks.
     fn credentials(&self) -> Credentials {

@@ -256,12 +256,12 @@ fn what_is_not_here_yet_says_so() {
     check(
         &mut terminal(),
         &[
-            ("kubectl drain node-1", "E|error: kubectl drain is not in this release of Kubestep\n[exit 1]\n"),
+            ("kubectl proxy", "E|error: kubectl proxy is not in this release of Kubestep\n[exit 1]\n"),
             (
                 "kubectl get csidrivers",
                 "E|error: the server doesn't have a resource type \"csidrivers\"\n[exit 1]\n",
             ),
-            ("curl x", "E|curl is not in this release of Kubestep; try `help`\n[exit 127]\n"),
+            ("xargs x", "E|xargs is not in this release of Kubestep; try `help`\n[exit 127]\n"),
             ("kubctl get pods", "E|kubctl: command not found\n[exit 127]\n"),
         ],
     );
@@ -297,7 +297,7 @@ fn tab_offers_what_may_stand_at_the_cursor() {
         ("kubectl get pods -o w", "wide"),
         ("kubectl set image deploy/web w", "web="),
         ("kubectl get svc | gr", "grep"),
-        ("kubectl drai", ""),
+        ("kubectl drai", "drain"),
         ("kubectl get pods --show-l", "--show-labels"),
     ] {
         let completion = complete(line, line.len(), &session, &host);

@@ -94,7 +94,8 @@ impl Listing {
         events.retain(|object| {
             let Object::Event(event) = object else { return false };
             let involved = &event.involved_object;
-            let is_meant = |(kind, name): &(Kind, String)| involved.kind == kind.name() && *involved.name == **name;
+            let is_meant =
+                |(kind, name): &(Kind, String)| involved.kind == kind.name() && *involved.name == **name;
             self.about.as_ref().is_none_or(is_meant)
                 && (self.types.is_empty() || self.types.contains(&event.event_type.to_lowercase()))
         });

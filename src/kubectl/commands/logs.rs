@@ -228,8 +228,7 @@ impl Reading {
             let pod = host.store().get::<Pod>(&source.request.namespace, &source.request.pod);
             let name = source.request.container.as_deref().unwrap_or_default();
             pod.is_some_and(|pod| {
-                let mut all =
-                    pod.status.container_statuses.iter().chain(&pod.status.init_container_statuses);
+                let mut all = pod.status.container_statuses.iter().chain(&pod.status.init_container_statuses);
                 all.any(|status| status.name == name && status.state.running.is_some())
             })
         })

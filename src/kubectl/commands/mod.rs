@@ -231,8 +231,17 @@ impl Command {
     }
 }
 
-const NOTHING: Command =
-    Command { name: "", about: "", long: "", usage: "", aliases: &[], meant_by: &[], flags: &[], required: &[], run: Run::Later };
+const NOTHING: Command = Command {
+    name: "",
+    about: "",
+    long: "",
+    usage: "",
+    aliases: &[],
+    meant_by: &[],
+    flags: &[],
+    required: &[],
+    run: Run::Later,
+};
 
 const fn later(name: &'static str, about: &'static str) -> Command {
     Command { name, about, ..NOTHING }
@@ -404,7 +413,13 @@ pub const ALL: &[Command] = &[
         run: Run::Does(streams::cp),
         ..NOTHING
     },
-    Command { name: "auth", about: "Inspect authorization", usage: "[flags]", run: Run::Group(auth::COMMANDS), ..NOTHING },
+    Command {
+        name: "auth",
+        about: "Inspect authorization",
+        usage: "[flags]",
+        run: Run::Group(auth::COMMANDS),
+        ..NOTHING
+    },
     Command {
         name: "debug",
         about: "Create debugging sessions for troubleshooting workloads and nodes",

@@ -114,7 +114,9 @@ pub fn port_forward(call: &mut Call) -> Result<Option<Pending>, Failure> {
         )));
     }
     for Forward { local, remote, .. } in &forwards {
-        call.say(format!("Forwarding from 127.0.0.1:{local} -> {remote}\nForwarding from [::1]:{local} -> {remote}"));
+        call.say(format!(
+            "Forwarding from 127.0.0.1:{local} -> {remote}\nForwarding from [::1]:{local} -> {remote}"
+        ));
     }
     call.session.forwards.clone_from(&forwards);
     Ok(Some(Pending::Forward(Forwarding { forwards })))

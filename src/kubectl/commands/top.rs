@@ -119,7 +119,9 @@ fn selected(call: &Call, kind: Kind) -> Result<Vec<Object>, Failure> {
     let narrowing = call.narrowing();
     match call.args.as_slice() {
         [] => resources::list(&*call.host, kind, &narrowing).map_err(|status| Failure::server(&status)),
-        [_] if narrowing.labels.is_some() => Err(Failure::error("only one of NAME or --selector can be provided")),
+        [_] if narrowing.labels.is_some() => {
+            Err(Failure::error("only one of NAME or --selector can be provided"))
+        }
         [name] => resources::read(&*call.host, kind, call.namespace(), name)
             .map(|object| vec![object.clone()])
             .map_err(|status| Failure::server(&status)),
@@ -196,7 +198,8 @@ fn nodes(call: &mut Call) -> Result<Option<Pending>, Failure> {
         .map(|(name, usage)| {
             let node = call.host.store().get::<Node>("", &name);
             let share = |resource: &str, used: i64| {
-                let of = node.map(|node| if capacity { &node.status.capacity } else { &node.status.allocatable });
+                let of =
+                    node.map(|node| if capacity { &node.status.capacity } else { &node.status.allocatable });
                 let all = of.and_then(|of| of.get(resource)).map_or(0, Quantity::milli);
                 if all == 0 { "<unknown>".to_string() } else { format!("{}%", used * 100 / all) }
             };

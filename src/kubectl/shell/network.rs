@@ -35,9 +35,7 @@ pub(crate) fn words_of(command: &[String]) -> Option<Vec<String>> {
             words[0] = plain(first);
             Some(words)
         }
-        [shell, flag, script]
-            if matches!(plain(shell).as_str(), "sh" | "bash" | "ash") && flag == "-c" =>
-        {
+        [shell, flag, script] if matches!(plain(shell).as_str(), "sh" | "bash" | "ash") && flag == "-c" => {
             let statements = super::line::parse(script).ok()?;
             match statements.as_slice() {
                 [one] if one.stages.len() == 1 && one.from_file.is_none() => words_of(&one.stages[0]),
@@ -140,8 +138,27 @@ fn takes_value(command: &str, name: &str) -> bool {
     let words: &[&str] = match command {
         "wget" => &["O", "T", "t", "timeout", "tries", "header"],
         _ => &[
-            "X", "request", "H", "header", "o", "output", "w", "write-out", "m", "max-time", "connect-timeout",
-            "d", "data", "A", "user-agent", "u", "user", "retry", "resolve", "url", "cacert",
+            "X",
+            "request",
+            "H",
+            "header",
+            "o",
+            "output",
+            "w",
+            "write-out",
+            "m",
+            "max-time",
+            "connect-timeout",
+            "d",
+            "data",
+            "A",
+            "user-agent",
+            "u",
+            "user",
+            "retry",
+            "resolve",
+            "url",
+            "cacert",
         ],
     };
     words.contains(&name)
@@ -324,9 +341,7 @@ fn wget(asked: &Asked, seen: &Seen) -> Output {
         Sees::Status(code) => {
             failed(&format!("wget: server returned error: HTTP/1.1 {code} {}", reason(code)), 1)
         }
-        Sees::NoSuchName | Sees::NoNameServer => {
-            failed(&format!("wget: bad address '{}'", seen.url.host), 1)
-        }
+        Sees::NoSuchName | Sees::NoNameServer => failed(&format!("wget: bad address '{}'", seen.url.host), 1),
         Sees::Refused => {
             failed(&format!("wget: can't connect to remote host ({}): Connection refused", seen.url.host), 1)
         }
@@ -390,7 +405,9 @@ fn dig(args: &[String], name: &str, server: &str, addresses: &[String]) -> Outpu
         return Output::of(addresses.iter().map(|address| format!("{address}\n")).collect::<String>());
     }
     let status = if addresses.is_empty() { "NXDOMAIN" } else { "NOERROR" };
-    let mut out = format!(";; ->>HEADER<<- opcode: QUERY, status: {status}\n\n;; QUESTION SECTION:\n;{name}.\t\tIN\tA\n");
+    let mut out = format!(
+        ";; ->>HEADER<<- opcode: QUERY, status: {status}\n\n;; QUESTION SECTION:\n;{name}.\t\tIN\tA\n"
+    );
     if !addresses.is_empty() {
         out.push_str("\n;; ANSWER SECTION:\n");
         out.extend(addresses.iter().map(|address| format!("{name}.\t30\tIN\tA\t{address}\n")));

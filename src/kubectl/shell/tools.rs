@@ -41,7 +41,8 @@ pub(super) fn run(
     match command {
         "cat" => cat(args, input, host),
         "curl" | "wget" | "nslookup" | "dig" => {
-            let words: Vec<String> = std::iter::once(command.to_string()).chain(args.iter().cloned()).collect();
+            let words: Vec<String> =
+                std::iter::once(command.to_string()).chain(args.iter().cloned()).collect();
             session.requests += 1;
             network::run(&words, &Place::Outside, session.requests - 1, &session.forwards, host)
         }

@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use kubestep::api::kind::Kind;
 use kubestep::api::manifest;
-use kubestep::api::time::Timestamp;
 use kubestep::cluster::fact::{Fact, What};
 use kubestep::cluster::machine::Cluster;
 use kubestep::cluster::server::request::{Request, Response, Verb};
 use kubestep::cluster::server::status::Status;
 use kubestep::cluster::settings::{NodeSetup, Settings};
-use kubestep::cluster::store::Store;
 use kubestep::kubectl::host::Host;
 use kubestep::kubectl::{Execution, Output, Session, run_with_input};
 use serde_json::{Value, json};
@@ -276,18 +274,6 @@ pub struct Changes {
 impl Host for Stage {
     fn cluster(&self) -> &Cluster {
         &self.cluster
-    }
-
-    fn store(&self) -> &Store {
-        &self.cluster.store
-    }
-
-    fn now(&self) -> Timestamp {
-        self.cluster.now()
-    }
-
-    fn settings(&self) -> &Settings {
-        &self.cluster.settings
     }
 
     fn ask(&mut self, request: Request) -> Result<Response, Status> {

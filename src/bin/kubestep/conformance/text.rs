@@ -105,6 +105,13 @@ enum Token {
     About(u32),
     /// One of several words.
     OneOf(&'static [&'static str]),
+    /// The addresses of a Service's endpoints, in any order: a slice is filled in the order of a hash map. Which ones are
+    /// shown when there are `more` is chance, too.
+    Addresses {
+        /// The placeholders' names, each with what stands behind it (`:80`).
+        items: Vec<(String, String)>,
+        more: bool,
+    },
     /// An age that may carry a count: `5s` or `5s (x2 over 9s)`.
     AgeWithCount(u32),
 }
@@ -172,6 +179,12 @@ impl Line {
 
 /// The token at the beginning of `rest`, if one begins there; `before` is the literal in front of it.
 fn next_token(rest: &str, before: &str, tolerance: Tolerance) -> (Option<Token>, usize) {
+    if tolerance.rows_as_sets
+        && !before.ends_with(',')
+        && let Some(addresses) = addresses(rest)
+    {
+        return addresses;
+    }
     if rest.starts_with('<')
         && let Some((class, name, length)) = Class::parse(rest)
     {
@@ -215,6 +228,39 @@ fn next_token(rest: &str, before: &str, tolerance: Tolerance) -> (Option<Token>,
     (None, 0)
 }
 
+/// A list of two or more addresses at the beginning of `rest`.
+fn addresses(rest: &str) -> Option<(Option<Token>, usize)> {
+    let end = rest.find([' ', ')']).unwrap_or(rest.len());
+    let items: Option<Vec<(String, String)>> = rest[..end]
+        .split(',')
+        .map(|item| match Class::parse(item)? {
+            (Class::Address, Some(name), length) => Some((name.to_string(), item[length..].to_string())),
+            _ => None,
+        })
+        .collect();
+    let items = items.filter(|items| items.len() > 1)?;
+    Some((Some(Token::Addresses { items, more: rest[end..].starts_with(" + ") }), end))
+}
+
+/// Lets the addresses that are `left` stand for the placeholders, in every order.
+fn match_addresses(
+    items: &[(String, String)],
+    left: &[&str],
+    bindings: &Bindings,
+    then: &mut dyn FnMut(&Bindings),
+) {
+    let Some(((name, suffix), others)) = items.split_first() else { return then(bindings) };
+    for (index, item) in left.iter().enumerate() {
+        let Some(address) = item.strip_suffix(suffix.as_str()) else { continue };
+        let mut bindings = bindings.clone();
+        if Class::Address.lengths(address).contains(&address.len()) && bindings.bind(name, address) {
+            let mut left = left.to_vec();
+            left.remove(index);
+            match_addresses(others, &left, &bindings, then);
+        }
+    }
+}
+
 fn match_tokens(tokens: &[Token], got: &str, bindings: &Bindings, solutions: &mut Vec<Bindings>) {
     if solutions.len() >= MAX_SOLUTIONS {
         return;
@@ -252,6 +298,24 @@ fn match_tokens(tokens: &[Token], got: &str, bindings: &Bindings, solutions: &mu
                     match_tokens(rest, tail, bindings, solutions);
                 }
             }
+        }
+        Token::Addresses { items, more } => {
+            let end = got.find([' ', ')']).unwrap_or(got.len());
+            let shown: Vec<&str> = got[..end].split(',').collect();
+            if shown.len() != items.len() {
+                return;
+            }
+            if *more {
+                let is_address = |item: &&str| Class::Address.lengths(item).first().is_some();
+                let same_ports = items.iter().zip(&shown).all(|((_, suffix), item)| item.ends_with(suffix));
+                if shown.iter().all(is_address) && same_ports {
+                    match_tokens(rest, &got[end..], bindings, solutions);
+                }
+                return;
+            }
+            match_addresses(items, &shown, bindings, &mut |bindings| {
+                match_tokens(rest, &got[end..], bindings, solutions);
+            });
         }
         Token::AgeWithCount(count) => {
             for length in Class::Age.lengths(got) {
@@ -375,6 +439,19 @@ mod tests {
             ("<none>", "<none>", true),
         ] {
             assert_eq!(holds(expected, got, STRICT), equal, "{expected:?} {got:?}");
+        }
+    }
+
+    #[test]
+    fn endpoints_come_in_any_order_and_the_same_everywhere() {
+        for (expected, got, equal) in [
+            ("E: <ip1>:80,<ip2>:80\nI: <ip1>", "E: 10.0.0.2:80,10.0.0.1:80\nI: 10.0.0.1", true),
+            ("E: <ip1>:80,<ip2>:80\nI: <ip1>", "E: 10.0.0.2:80,10.0.0.1:80\nI: 10.0.0.3", false),
+            ("E: <ip1>:80,<ip2>:81", "E: 10.0.0.2:80,10.0.0.1:80", false),
+            ("E: <ip1>,<ip2> + 2 more...", "E: 10.0.0.9,10.0.0.1 + 2 more...", true),
+            ("E: <ip1>,<ip2> + 2 more...", "E: 10.0.0.9,10.0.0.1 + 3 more...", false),
+        ] {
+            assert_eq!(holds(expected, got, LEARNER), equal, "{expected:?} {got:?}");
         }
     }
 
