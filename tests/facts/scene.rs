@@ -6,13 +6,11 @@ use std::sync::Arc;
 use kubestep::api::kind::Kind;
 use kubestep::api::manifest;
 use kubestep::api::meta::ObjectKey;
-use kubestep::api::time::Timestamp;
 use kubestep::cluster::fact::Fact;
 use kubestep::cluster::machine::Cluster;
 use kubestep::cluster::server::request::{Request, Response, Verb};
 use kubestep::cluster::server::status::Status;
 use kubestep::cluster::settings::{NodeSetup, Settings};
-use kubestep::cluster::store::Store;
 use kubestep::kubectl::host::Host;
 use kubestep::kubectl::{Execution, Output, Session, run_with_input};
 use serde_json::{Value, json};
@@ -232,16 +230,8 @@ impl Scene {
 }
 
 impl Host for Scene {
-    fn store(&self) -> &Store {
-        &self.cluster.store
-    }
-
-    fn now(&self) -> Timestamp {
-        self.cluster.now()
-    }
-
-    fn settings(&self) -> &Settings {
-        &self.cluster.settings
+    fn cluster(&self) -> &Cluster {
+        &self.cluster
     }
 
     fn ask(&mut self, request: Request) -> Result<Response, Status> {
