@@ -3,6 +3,8 @@
 //! The aim is 100 ms in a released build. The bound that is asserted leaves room for slow machines; a build without
 //! optimisation gets ten times as much.
 
+#![allow(clippy::disallowed_types, reason = "this is about the time on the wall")]
+
 use std::time::{Duration, Instant};
 
 use kubestep::api::manifest::{self, MAX_BYTES, Manifest};
