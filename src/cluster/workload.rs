@@ -53,6 +53,37 @@ pub fn ask_for(cluster: &mut Cluster, replicas: usize, image: &str) {
     answer.map(|_| Value::Null).expect("the Deployment is one that every API server accepts");
 }
 
+/// A manifest of so many objects, as teams write them: Deployments, Services, ConfigMaps and Ingresses in turn.
+pub fn manifest_of(objects: usize) -> String {
+    let mut text = String::new();
+    for index in 0..objects {
+        let name = format!("app-{}", index / 4);
+        text.push_str(&match index % 4 {
+            0 => format!(
+                "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {name}\n  labels:\n    app: {name}\nspec:\n  \
+                 replicas: 2\n  selector:\n    matchLabels:\n      app: {name}\n  template:\n    metadata:\n      labels:\n        \
+                 app: {name}\n    spec:\n      containers:\n      - name: web\n        image: demo/api:1.0\n        ports:\n        \
+                 - containerPort: 8080\n        resources:\n          requests:\n            cpu: 100m\n            memory: 64Mi\n        \
+                 readinessProbe:\n          httpGet:\n            path: /healthz\n            port: 8080\n---\n"
+            ),
+            1 => format!(
+                "apiVersion: v1\nkind: Service\nmetadata:\n  name: {name}\nspec:\n  selector:\n    app: {name}\n  ports:\n  \
+                 - port: 80\n    targetPort: 8080\n---\n"
+            ),
+            2 => format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n  settings.yaml: |\n    level: info\n    \
+                 colour: green\n---\n"
+            ),
+            _ => format!(
+                "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: {name}\nspec:\n  ingressClassName: nginx\n  \
+                 rules:\n  - host: {name}.example\n    http:\n      paths:\n      - path: /\n        pathType: Prefix\n        \
+                 backend:\n          service:\n            name: {name}\n            port:\n              number: 80\n---\n"
+            ),
+        });
+    }
+    text
+}
+
 /// How many Pods are Ready.
 pub fn ready_pods(cluster: &Cluster) -> usize {
     cluster.store.list::<Pod>().filter(|pod| pod.is_ready()).count()
