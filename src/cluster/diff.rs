@@ -19,6 +19,8 @@ pub struct FieldChange {
 pub fn diff(old: &Value, new: &Value) -> Vec<FieldChange> {
     let mut changes = Vec::new();
     walk(&mut String::new(), Some(old), Some(new), &mut changes);
+    // Who manages a field is said by who wrote it; the bookkeeping would only hide that.
+    changes.retain(|change| !change.path.starts_with("metadata.managedFields"));
     changes
 }
 

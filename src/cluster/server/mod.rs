@@ -10,6 +10,8 @@ pub mod decode;
 pub mod default;
 pub mod events;
 pub mod eviction;
+pub mod fields;
+pub mod managed;
 pub mod patch;
 pub mod pipeline;
 pub mod prepare;

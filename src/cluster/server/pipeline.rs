@@ -1,7 +1,6 @@
 //! A person's request through all stages of the API server.
 //!
-//! Models: `apiserver/pkg/endpoints/handlers` (create, update, patch, delete). Leaves out: server-side apply, watch
-//! over the wire.
+//! Models: `apiserver/pkg/endpoints/handlers` (create, update, patch, delete). Leaves out: watch over the wire.
 
 use std::sync::Arc;
 
@@ -13,10 +12,11 @@ use super::request::{FieldValidation, Request, Response, Verb};
 use super::status::Status;
 use super::transaction::{Transaction, Written};
 use super::write::Operation;
-use super::{admit, decode, default, eviction, patch, prepare, scale, validate};
+use super::{admit, decode, default, eviction, managed, patch, prepare, scale, validate};
 use crate::api::kind::Kind;
 use crate::api::object::Object;
 use crate::api::schema;
+use crate::api::time::Timestamp;
 use crate::cluster::diff::{FieldChange, diff};
 use crate::cluster::fact::Stage;
 
@@ -118,7 +118,7 @@ fn carry_out(
         return Ok((Response { object: request.body.clone(), changed: true, warnings: Vec::new() }, written));
     }
     let (written, warnings) = match request.verb {
-        Verb::Create => create(transaction, request, identity, passage)?,
+        Verb::Create => create(transaction, request, identity, passage, request.body.clone())?,
         Verb::Update => {
             let result = current(transaction, request);
             let stored = passage.check(Stage::Store, result)?;
@@ -131,7 +131,16 @@ fn carry_out(
             let body = passage.check(Stage::Decode, result)?;
             replace(transaction, request, identity, passage, &stored, body)?
         }
-        Verb::Apply => return passage.check(Stage::Decode, Err(Status::method_not_allowed())),
+        Verb::Apply => {
+            let stored = transaction.store.object(&request.key()).cloned();
+            let live = stored.as_ref().map(Object::to_value);
+            let result = managed::applied(request, live.as_ref(), transaction.now);
+            let body = passage.check(Stage::Decode, result)?;
+            match stored {
+                Some(stored) => replace(transaction, request, identity, passage, &stored, body)?,
+                None => create(transaction, request, identity, passage, body)?,
+            }
+        }
         Verb::Delete => {
             passage.pass(Stage::Decode);
             let options = &request.options;
@@ -169,8 +178,8 @@ fn create(
     request: &Request,
     identity: &Identity,
     passage: &mut Passage,
+    mut body: Value,
 ) -> Result<(Written, Vec<String>), Status> {
-    let mut body = request.body.clone();
     if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
         // The server names a new object's uid; a Job's labels are made from it.
         metadata.remove("uid");
@@ -178,7 +187,7 @@ fn create(
             metadata.insert("uid".to_string(), Value::String(transaction.stream.uuid()));
         }
     }
-    let (object, warnings) = read(request, body, None, passage)?;
+    let (object, warnings) = read(request, body, None, transaction.now, passage)?;
     let result = authz::refuse_escalation(transaction.store, identity, None, &object)
         .and_then(|()| transaction.create(object));
     Ok((passage.check(Stage::Admit, result)?, warnings))
@@ -192,7 +201,7 @@ fn replace(
     stored: &Object,
     body: Value,
 ) -> Result<(Written, Vec<String>), Status> {
-    let (object, warnings) = read(request, body, Some(stored), passage)?;
+    let (object, warnings) = read(request, body, Some(stored), transaction.now, passage)?;
     let result =
         authz::refuse_escalation(transaction.store, identity, Some(stored), &object).and_then(|()| {
             match request.subresource.as_str() {
@@ -208,6 +217,7 @@ fn read(
     request: &Request,
     body: Value,
     stored: Option<&Object>,
+    now: Timestamp,
     passage: &mut Passage,
 ) -> Result<(Object, Vec<String>), Status> {
     let mut body = body;
@@ -251,6 +261,8 @@ fn read(
     }
     passage.pass(Stage::Validate);
     warnings.extend(validate::warnings(schema, &value));
+    let old = stored.map(Object::to_value);
+    managed::updated(request, schema, old.as_ref(), &mut value, now);
     let decoded = Object::decode(kind, value).map_err(|error| Status::bad_request(error.to_string()));
     Ok((passage.check(Stage::Decode, decoded)?, warnings))
 }

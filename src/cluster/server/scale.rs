@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::patch;
 use super::pipeline::Passage;
 use super::request::{Request, Response, Verb};
 use super::status::{Cause, Status};
 use super::transaction::{Transaction, Written};
+use super::{managed, patch};
 use crate::api::codec::Codec;
 use crate::api::labels::Selector;
 use crate::api::object::Object;
@@ -28,6 +28,7 @@ pub fn run(
 ) -> Result<(Response, Written), Status> {
     let result = scale_of(stored).ok_or_else(|| Status::not_found(request.kind, &request.name));
     let mut scale = passage.check(Stage::Decode, result)?;
+    let before = scale["spec"].clone();
     match request.verb {
         Verb::Update => scale = request.body.clone(),
         Verb::MergePatch | Verb::StrategicPatch => patch::merge(&mut scale, &request.body),
@@ -49,6 +50,12 @@ pub fn run(
         Object::Deployment(deployment) => Arc::make_mut(deployment).spec.replicas = Some(replicas),
         Object::ReplicaSet(replicaset) => Arc::make_mut(replicaset).spec.replicas = Some(replicas),
         _ => {}
+    }
+    if !request.options.field_manager.is_empty() && scale_of(&wanted).is_some_and(|new| new["spec"] != before)
+    {
+        let rest = &mut wanted.meta_mut().rest;
+        let managed = managed::scaled(rest.get("managedFields"), request, replicas, transaction.now);
+        rest.set("managedFields", managed);
     }
     if let Some(revision) = scale["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok()) {
         wanted.meta_mut().resource_version = crate::api::meta::Revision(revision);

@@ -4,7 +4,9 @@
 //! what the file no longer says is removed and what others have set stays.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/apply/apply.go`, `patcher.go`, `pkg/util/apply.go` (v1.36).
-//! Leaves out: `--server-side`, `--prune`, `--force`.
+//! Leaves out: `--prune`, `--force`.
+
+mod server_side;
 
 use serde_json::{Map, Value, json};
 
@@ -76,13 +78,19 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     if !call.flags.given("filename") && !call.flags.given("kustomize") {
         return Err(Failure::error("must specify one of -f and -k"));
     }
-    for flag in ["server-side", "prune", "force"] {
+    for flag in ["prune", "force"] {
         if call.flags.on(flag) {
             return Err(Failure::error(format!("apply --{flag} is not in this release of Kubestep")));
         }
     }
     let format = Format::of(&call.flags, false)?;
     let dry_run = call.dry_run()?;
+    let on_server = call.flags.on("server-side");
+    if on_server && dry_run == DryRun::Client {
+        return Err(Failure::error(
+            "--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)",
+        ));
+    }
     let files = files::read(call)?;
     let mut failures = files.failures;
     if files.objects.is_empty() && failures.is_empty() {
@@ -90,7 +98,11 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     }
     let mut applied = Vec::new();
     for described in files.objects {
-        match apply(call, &described, dry_run) {
+        let result = match on_server {
+            true => server_side::apply(call, &described, dry_run),
+            false => apply(call, &described, dry_run),
+        };
+        match result {
             Ok((value, word)) => {
                 let kind = described.kind.printed();
                 match format {
