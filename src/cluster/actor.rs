@@ -34,6 +34,12 @@ pub enum Actor {
     Namespace,
     /// The garbage collector.
     GarbageCollector,
+    /// The node lifecycle controller.
+    NodeLifecycle,
+    /// The taint eviction controller.
+    TaintEviction,
+    /// The Pod garbage collector.
+    PodGarbageCollector,
     /// The controller that gives Services of type LoadBalancer an address.
     ServiceLoadBalancer,
     /// kube-scheduler.
@@ -65,6 +71,9 @@ impl Actor {
             Self::Endpoints => "endpoints",
             Self::Namespace => "namespace",
             Self::GarbageCollector => "garbagecollector",
+            Self::NodeLifecycle => "nodelifecycle",
+            Self::TaintEviction => "tainteviction",
+            Self::PodGarbageCollector => "podgc",
             Self::ServiceLoadBalancer => "serviceloadbalancer",
             Self::Scheduler => "scheduler",
             Self::Kubelet(_) => "kubelet",
@@ -95,6 +104,9 @@ impl Actor {
             Self::Endpoints => "endpoint-controller",
             Self::Namespace => "namespace-controller",
             Self::GarbageCollector => "garbage-collector-controller",
+            Self::NodeLifecycle => "node-controller",
+            Self::TaintEviction => "taint-eviction-controller",
+            Self::PodGarbageCollector => "pod-garbage-collector",
             Self::ServiceLoadBalancer => "service-controller",
             Self::Scheduler => "default-scheduler",
             Self::Kubelet(_) => "kubelet",

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::actor::Actor;
 use super::server::request::Request;
 
 /// One command. A session is its settings and its commands; playing them again gives the same bits.
@@ -13,4 +14,26 @@ pub enum Command {
     Step,
     /// To the end of the tick; begins the next one when none is under way.
     Tick,
+    /// A fault is caused or mended.
+    Fault(Fault),
+}
+
+/// What can go wrong, and be put right again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fault {
+    /// A component stops: it sees and does nothing any more. What a kubelet has started goes on without it.
+    Stop(Actor),
+    /// A component that was stopped starts again, and finds what has happened meanwhile.
+    Start(Actor),
+}
+
+impl Fault {
+    /// `stop kubelet/node-1`.
+    pub fn summary(&self) -> String {
+        match self {
+            Self::Stop(actor) => format!("stop {actor}"),
+            Self::Start(actor) => format!("start {actor}"),
+        }
+    }
 }

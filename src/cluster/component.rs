@@ -32,11 +32,13 @@ impl Component {
     }
 }
 
-/// What a component keeps to itself. Controllers keep nothing: all they know is in the store.
+/// What a component keeps to itself. Controllers keep almost nothing: what they know is in the store.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Memory {
     /// Nothing.
     None,
+    /// The taint eviction controller's: since when Pods are waiting to be evicted.
+    TaintEviction(Arc<controllers::taint_eviction::Memory>),
     /// The scheduler's.
     Scheduler(Arc<scheduler::Memory>),
     /// A kubelet's: what runs on its node.
@@ -53,6 +55,7 @@ impl Memory {
     /// What that actor starts with.
     pub fn of(actor: &Actor) -> Self {
         match actor {
+            Actor::TaintEviction => Self::TaintEviction(Arc::default()),
             Actor::Scheduler => Self::Scheduler(Arc::default()),
             Actor::Kubelet(_) => Self::Kubelet(Arc::default()),
             Actor::KubeProxy(_) => Self::KubeProxy(Arc::default()),
@@ -120,6 +123,9 @@ pub fn concerns(actor: &Actor, view: &View<'_>, change: &Change) -> Vec<WorkKey>
         Actor::Endpoints => controllers::endpoints::concerns(view, change),
         Actor::Namespace => controllers::namespace::concerns(view, change),
         Actor::GarbageCollector => controllers::garbage_collector::concerns(view, change),
+        Actor::NodeLifecycle => controllers::node_lifecycle::concerns(view, change),
+        Actor::TaintEviction => controllers::taint_eviction::concerns(view, change),
+        Actor::PodGarbageCollector => controllers::pod_garbage_collector::concerns(view, change),
         Actor::ServiceLoadBalancer => controllers::service_load_balancer::concerns(view, change),
         Actor::Scheduler => scheduler::concerns(view, change),
         Actor::CoreDns => network::dns::concerns(view, change),
@@ -151,6 +157,11 @@ pub fn reconcile(actor: &Actor, component: &mut Component, view: &View<'_>, key:
         (Actor::Endpoints, _) => controllers::endpoints::reconcile(view, key),
         (Actor::Namespace, _) => controllers::namespace::reconcile(view, key),
         (Actor::GarbageCollector, _) => controllers::garbage_collector::reconcile(view, key),
+        (Actor::NodeLifecycle, _) => controllers::node_lifecycle::reconcile(view, key),
+        (Actor::TaintEviction, Memory::TaintEviction(memory)) => {
+            controllers::taint_eviction::reconcile(Arc::make_mut(memory), view, key)
+        }
+        (Actor::PodGarbageCollector, _) => controllers::pod_garbage_collector::reconcile(view, key),
         (Actor::ServiceLoadBalancer, _) => controllers::service_load_balancer::reconcile(view, key),
         (Actor::Scheduler, Memory::Scheduler(memory)) => {
             scheduler::reconcile(Arc::make_mut(memory), stream, view, key)

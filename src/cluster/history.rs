@@ -171,6 +171,10 @@ impl History {
                 answer = Some(cluster.ask(request, &mut facts));
                 self.push_moment(&cluster, &facts, 0);
             }
+            Command::Fault(fault) => {
+                cluster.cause(fault, &mut facts);
+                self.push_moment(&cluster, &facts, 0);
+            }
             Command::Step => {
                 // Heartbeats and looks that change nothing are passed over, but never a whole tick.
                 while cluster.step(&mut facts) == (Moved::Step { routine: true }) {}

@@ -20,6 +20,7 @@ use super::runtime::script;
 use super::server::request::{Request, Response};
 use super::server::status::Status;
 use crate::api::kind::Kind;
+use crate::api::kinds::cluster::Node;
 use crate::api::kinds::pod::{Container, ContainerState, ContainerStatus, Pod};
 use crate::api::meta::ObjectKey;
 use crate::api::time::Timestamp;
@@ -84,6 +85,11 @@ impl Cluster {
         if !pod.is_bound() {
             return Ok(Vec::new());
         }
+        self.reach_kubelet(&pod, |address| {
+            let (meta, name) = (&pod.meta, &container.name);
+            let url = format!("https://{address}/containerLogs/{}/{}/{name}", meta.namespace, meta.name);
+            format!("Get \"{url}\": dial tcp {address}: connect: connection refused")
+        })?;
         let previous = is_previous_meant(&pod, &container.name, request.previous)?;
         let running = self.running_pod(&pod)?;
         let run = running.and_then(|running| running.container(&container.name));
@@ -114,6 +120,9 @@ impl Cluster {
         if !pod.is_bound() {
             return Err(Status::bad_request(format!("pod {} does not have a host assigned", pod.meta.name)));
         }
+        self.reach_kubelet(&pod, |address| {
+            format!("error dialing backend: dial tcp {address}: connect: connection refused")
+        })?;
         let now = self.now();
         let running = self.running_pod(&pod)?.cloned();
         let run = running.as_ref().and_then(|running| running.container(&container.name));
@@ -146,6 +155,16 @@ impl Cluster {
     fn pod_for(&self, namespace: &str, name: &str) -> Result<Arc<Pod>, Status> {
         let pod = self.store.get::<Pod>(namespace, name).cloned();
         pod.ok_or_else(|| Status::not_found(Kind::Pod, name))
+    }
+
+    /// The API server asks the kubelet of the Pod's node: refused when nobody answers there.
+    fn reach_kubelet(&self, pod: &Pod, refusal: impl Fn(&str) -> String) -> Result<(), Status> {
+        if self.world.works(&Actor::Kubelet(pod.node_name.clone())) {
+            return Ok(());
+        }
+        let node = self.store.get::<Node>("", &pod.node_name);
+        let ip = node.and_then(|node| node.address("InternalIP")).unwrap_or_default();
+        Err(Status { message: refusal(&format!("{ip}:10250")), ..Status::internal("") })
     }
 
     /// What runs of the Pod on its node; `None` before the kubelet has begun.

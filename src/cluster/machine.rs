@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::actor::Actor;
 use super::because::Because;
+use super::command::Fault;
 use super::component::{self, Component, Memory, View};
 use super::fact::{Fact, FactId, What};
 use super::queue::{WorkKey, WorkQueue};
@@ -97,6 +98,10 @@ impl Cluster {
                 Actor::Namespace,
                 Actor::GarbageCollector,
             ]);
+            // A scheduler that is watched without kubelets was recorded without anybody who looks after nodes.
+            if settings.kubelets || !settings.scheduler {
+                actors.extend([Actor::NodeLifecycle, Actor::TaintEviction, Actor::PodGarbageCollector]);
+            }
         }
         if settings.scheduler {
             actors.push(Actor::Scheduler);
@@ -161,8 +166,8 @@ impl Cluster {
     pub fn steps(&self) -> Option<(u32, u32)> {
         let round = self.round.as_ref()?;
         let left: usize = self
-            .components
-            .values()
+            .working()
+            .map(|(_, component)| component)
             .map(|c| c.queue.iter().take_while(|(_, due)| *due <= self.tick).count())
             .sum();
         let left = u32::try_from(left).unwrap_or(u32::MAX);
@@ -184,11 +189,33 @@ impl Cluster {
         self.components.get(actor)
     }
 
+    /// The components that have not been stopped.
+    fn working(&self) -> impl Iterator<Item = (&Actor, &Component)> {
+        self.components.iter().filter(|(actor, _)| self.world.works(actor))
+    }
+
+    /// Causes a fault, or mends one.
+    pub fn cause(&mut self, fault: &Fault, facts: &mut Vec<Arc<Fact>>) {
+        let id = self.record(facts, Actor::You, None, What::Asked { request: fault.summary() });
+        let due_tick = self.tick + u64::from(self.round.is_none());
+        match fault {
+            Fault::Stop(actor) => {
+                self.world.stopped.insert(actor.clone());
+            }
+            Fault::Start(actor) => {
+                let was_stopped = self.world.stopped.remove(actor).is_some();
+                if let Some(component) = self.components.get_mut(actor).filter(|_| was_stopped) {
+                    component.queue.add(WorkKey::Sync, due_tick, Some(id));
+                }
+            }
+        }
+    }
+
     /// The tick in which something other than a heartbeat happens next; `None` when the cluster is quiet.
     pub fn next_busy_tick(&self) -> Option<u64> {
         let pending = self.round.is_some() || self.has_news();
         let now = if self.round.is_some() { self.tick } else { self.tick + 1 };
-        let queued = self.components.values().filter_map(|c| c.queue.earliest_busy_tick()).min();
+        let queued = self.working().filter_map(|(_, c)| c.queue.earliest_busy_tick()).min();
         match (pending, queued) {
             (true, _) => Some(now),
             (false, queued) => queued.map(|due| due.max(now)),
@@ -287,7 +314,7 @@ impl Cluster {
 
     /// Skips to the tick before `tick` if nothing at all is due until then. Returns whether it moved.
     pub fn skip_to_before(&mut self, tick: u64) -> bool {
-        let earliest = self.components.values().filter_map(|c| c.queue.earliest_due_tick()).min();
+        let earliest = self.working().filter_map(|(_, c)| c.queue.earliest_due_tick()).min();
         let target = earliest.map_or(tick, |due| due.min(tick)).saturating_sub(1);
         if self.round.is_some() || !self.store.undelivered().is_empty() || target <= self.tick {
             return false;
@@ -343,7 +370,7 @@ impl Cluster {
         self.deliver(&base, &changes);
         let tick = self.tick;
         let due = |c: &Component| c.queue.iter().take_while(|(_, due)| *due <= tick).count();
-        let steps_due = self.components.values().map(due).sum::<usize>();
+        let steps_due = self.working().map(|(_, component)| due(component)).sum::<usize>();
         self.round = Some(Round {
             view: base.clone(),
             base,
@@ -378,7 +405,9 @@ impl Cluster {
         let round = self.round.as_ref()?;
         let mut waiting = self.components.range(round.actor.clone()..);
         waiting
-            .find(|(_, component)| component.queue.next_due(self.tick).is_some())
+            .find(|(actor, component)| {
+                component.queue.next_due(self.tick).is_some() && self.world.works(actor)
+            })
             .map(|(actor, _)| actor.clone())
     }
 

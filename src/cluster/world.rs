@@ -1,12 +1,16 @@
-//! What is outside the cluster and yet decides: external DNS, the entry address.
+//! What is outside the cluster and yet decides: external DNS, the entry address, which components somebody has stopped.
 
-use imbl::OrdMap;
+use imbl::{OrdMap, OrdSet};
+
+use super::actor::Actor;
 
 /// The outside world as a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct World {
     /// External DNS: host, or `*.` and a suffix, to address.
     pub external_dns: OrdMap<String, String>,
+    /// The components that are stopped.
+    pub stopped: OrdSet<Actor>,
     /// The addresses that the cluster's load balancer hands out, first first.
     pub entry_addresses: Vec<String>,
 }
@@ -18,12 +22,18 @@ impl Default for World {
     fn default() -> Self {
         Self {
             external_dns: OrdMap::unit("*.example".to_string(), ENTRY_ADDRESS.to_string()),
+            stopped: OrdSet::new(),
             entry_addresses: (10..30).map(|n| format!("203.0.113.{n}")).collect(),
         }
     }
 }
 
 impl World {
+    /// Whether the component works, as far as nobody has stopped it.
+    pub fn works(&self, actor: &Actor) -> bool {
+        self.stopped.is_empty() || !self.stopped.contains(actor)
+    }
+
     /// The address that external DNS gives for a host, and the record that gave it.
     pub fn resolve(&self, host: &str) -> Option<(&str, &str)> {
         let host = host.trim_end_matches('.').to_ascii_lowercase();

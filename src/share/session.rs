@@ -133,6 +133,10 @@ fn runs_of(commands: &[Command]) -> Vec<Value> {
                 runs.push(serde_json::to_value(request).unwrap_or_default());
                 continue;
             }
+            Command::Fault(fault) => {
+                runs.push(json!({"fault": fault}));
+                continue;
+            }
         };
         match runs.last().and_then(Value::as_i64) {
             Some(run) if run.signum() == unit => {
@@ -156,6 +160,9 @@ fn commands_of(runs: &[Value]) -> Result<Vec<Command>, ShareError> {
                 return Err(too_many());
             }
             commands.extend(std::iter::repeat_n(command, count));
+        } else if let Some(fault) = run.get("fault") {
+            let fault = serde_json::from_value(fault.clone());
+            commands.push(Command::Fault(fault.map_err(|_| ShareError::new("share.refused.damaged"))?));
         } else {
             let request = serde_json::from_value(run.clone());
             commands.push(Command::Ask(request.map_err(|_| ShareError::new("share.refused.damaged"))?));

@@ -232,6 +232,7 @@ fn about_of(branch: &history::Branch, fork: usize) -> String {
     let shared = branch.moments.get(fork).map_or(0, |moment| moment.commands);
     let own = branch.log.iter().skip(shared).find_map(|command| match command {
         Command::Ask(request) => Some(request.summary()),
+        Command::Fault(fault) => Some(fault.summary()),
         _ => None,
     });
     own.unwrap_or_default()

@@ -9,7 +9,7 @@ use crate::api::object::Object;
 use crate::cluster::because::Because;
 use crate::cluster::component::{Outcome, View};
 use crate::cluster::queue::WorkKey;
-use crate::cluster::server::write::Operation;
+use crate::cluster::server::write::{EventRecord, Operation, Write};
 
 const LEASE_NAMESPACE: &str = "kube-node-lease";
 const RENEW_SECONDS: u64 = 10;
@@ -43,10 +43,53 @@ pub fn beat(node: &Name, view: &View<'_>) -> Outcome {
     }
     if is_report_due(object, view) {
         let because = Because::new("because.kubelet.node-reported").with("node", node);
+        for (condition_type, status, reason, _) in CONDITIONS {
+            let stored = object.status.conditions.iter().find(|c| c.condition_type == condition_type);
+            if stored.is_some_and(|stored| stored.status != status) {
+                let reason = if condition_type == "Ready" { "NodeReady" } else { told_reason(reason) };
+                outcome.writes.push(tell(object, reason, status_message(node, reason), &because));
+            }
+        }
         outcome.writes.push(Operation::UpdateStatus(reported(object, view).into()).because(because));
     }
     outcome.because = Some(alive);
     outcome
+}
+
+/// The kubelet has started: it says so, and reports the node.
+pub fn start(node: &Name, view: &View<'_>) -> Outcome {
+    let mut outcome = beat(node, view);
+    if let Some(object) = view.store.get::<Node>("", node) {
+        let because = Because::new("because.kubelet.starts").with("node", node);
+        let mut told = vec![tell(object, "Starting", "Starting kubelet.".to_string(), &because)];
+        for (condition_type, _, reason, _) in CONDITIONS.into_iter().filter(|(name, ..)| *name != "Ready") {
+            let _ = condition_type;
+            let reason = told_reason(reason);
+            told.push(tell(object, reason, status_message(node, reason), &because));
+        }
+        told.append(&mut outcome.writes);
+        outcome.writes = told;
+        outcome.because = Some(because);
+    }
+    outcome
+}
+
+/// The reason of the event for a condition's reason: `NodeHasSufficientMemory` for `KubeletHasSufficientMemory`.
+fn told_reason(reason: &str) -> &'static str {
+    match reason {
+        "KubeletHasSufficientMemory" => "NodeHasSufficientMemory",
+        "KubeletHasNoDiskPressure" => "NodeHasNoDiskPressure",
+        _ => "NodeHasSufficientPID",
+    }
+}
+
+fn status_message(node: &Name, reason: &str) -> String {
+    format!("Node {node} status is now: {reason}")
+}
+
+fn tell(node: &std::sync::Arc<Node>, reason: &'static str, message: String, because: &Because) -> Write {
+    let record = EventRecord::normal(&Object::Node(node.clone()), reason, message);
+    Operation::Event(record).because(because.clone())
 }
 
 fn new_lease(node: &Node, view: &View<'_>) -> Object {

@@ -27,6 +27,7 @@ use self::worker::Worker;
 use crate::api::kind::Kind;
 use crate::api::kinds::pod::Pod;
 use crate::api::meta::{Name, ObjectKey};
+use crate::api::object::Resource;
 use crate::api::time::Timestamp;
 use crate::cluster::actor::Actor;
 use crate::cluster::component::{Outcome, View};
@@ -98,11 +99,23 @@ pub fn reconcile(
 ) -> Outcome {
     match key {
         WorkKey::Heartbeat => heartbeat::beat(node, view),
+        WorkKey::Sync => start(node, memory, view),
         WorkKey::Object(pod) | WorkKey::Probe(pod) if pod.kind == Kind::Pod => {
             sync::look_at(node, memory, stream, view, pod)
         }
         _ => Outcome::default(),
     }
+}
+
+/// The kubelet starts again: it says so, reports the node, and looks at every Pod that it has, or should have.
+fn start(node: &Name, memory: &Memory, view: &View<'_>) -> Outcome {
+    let mut outcome = heartbeat::start(node, view);
+    let bound = view.store.pods_on(node).map(|pod| pod.key());
+    let mut keys: Vec<ObjectKey> = bound.chain(memory.workers.keys().cloned()).collect();
+    keys.sort();
+    keys.dedup();
+    keys.into_iter().for_each(|key| outcome.look_again(WorkKey::Object(key), 1));
+    outcome
 }
 
 #[cfg(test)]
