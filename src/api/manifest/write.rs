@@ -2,7 +2,7 @@
 //!
 //! Models: `sigs.k8s.io/yaml` over `go.yaml.in/yaml/v2` (`encode.go`, `sorter.go`, `emitterc.go`), and Go's
 //! `encoding/json` with the four-space indentation of `kubectl -o json`.
-//! Leaves out: nothing; no line is ever folded.
+//! Leaves out: nothing.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -46,7 +46,7 @@ fn write_node(out: &mut String, value: &Value, column: usize, place: Place) {
                 if index > 0 || place == Place::AfterKey {
                     indent(out, column);
                 }
-                let written = scalar_text(key, true, column);
+                let written = scalar_text(key, None, column);
                 if key.len() > 128 {
                     let _ = writeln!(out, "? {written}");
                     indent(out, column);
@@ -80,7 +80,11 @@ fn write_node(out: &mut String, value: &Value, column: usize, place: Place) {
             let _ = writeln!(out, "{space}[]");
         }
         Value::String(text) => {
-            let _ = writeln!(out, "{space}{}", scalar_text(text, false, column));
+            out.push_str(space);
+            let line = out.rfind('\n').map_or(0, |at| at + 1);
+            let written = scalar_text(text, Some(out[line..].chars().count()), column);
+            out.push_str(&written);
+            out.push('\n');
         }
         Value::Number(number) => {
             let _ = writeln!(out, "{space}{}", number_text(number));
@@ -196,26 +200,84 @@ fn analyse(text: &str) -> Analysis {
     }
 }
 
-/// A text as a scalar, quoted where it must be; its further lines stand at `column`.
-fn scalar_text(text: &str, is_key: bool, column: usize) -> String {
+/// A text as a scalar, quoted where it must be; it begins at `start`, and its further lines stand at `column`. A key has
+/// no `start`: it stays on its line.
+fn scalar_text(text: &str, start: Option<usize>, column: usize) -> String {
     let analysis = analyse(text);
-    if text.contains('\n') {
-        if analysis.block && !is_key {
-            return literal(text, column);
-        }
-        return double_quoted(text);
+    if text.contains('\n') && analysis.block && start.is_some() {
+        return literal(text, column);
     }
     let resolves_to_text = matches!(scalar::resolve(text), Plain::Text) && !scalar::is_base_60(text);
-    if !resolves_to_text {
-        return double_quoted(text);
-    }
-    if analysis.plain {
-        text.to_string()
+    let style = if text.contains('\n') || !resolves_to_text {
+        Style::DoubleQuoted
+    } else if analysis.plain {
+        Style::Plain
     } else if analysis.single_quoted {
-        format!("'{}'", text.replace('\'', "''"))
+        Style::SingleQuoted
     } else {
-        double_quoted(text)
+        Style::DoubleQuoted
+    };
+    folded(text, style, start, column)
+}
+
+/// How a text of one line is written.
+#[derive(Clone, Copy, PartialEq)]
+enum Style {
+    Plain,
+    SingleQuoted,
+    DoubleQuoted,
+}
+
+/// The column behind which the next single space becomes a new line.
+const BEST_WIDTH: usize = 80;
+
+fn folded(text: &str, style: Style, start: Option<usize>, column: usize) -> String {
+    let quote = match style {
+        Style::Plain => "",
+        Style::SingleQuoted => "'",
+        Style::DoubleQuoted => "\"",
+    };
+    let mut out = quote.to_string();
+    let mut at = start.map(|start| start + quote.len());
+    let mut after_space = false;
+    let mut characters = text.char_indices().peekable();
+    while let Some((index, c)) = characters.next() {
+        let next = characters.peek().map(|(_, c)| *c);
+        if c == ' ' {
+            let may_break = !after_space
+                && at.is_some_and(|at| at > BEST_WIDTH)
+                && match style {
+                    Style::Plain => next != Some(' '),
+                    Style::SingleQuoted => index > 0 && next.is_some_and(|next| next != ' '),
+                    Style::DoubleQuoted => index > 0 && next.is_some(),
+                };
+            after_space = true;
+            if may_break {
+                out.push('\n');
+                indent(&mut out, column);
+                at = Some(column);
+                if next == Some(' ') {
+                    out.push('\\');
+                    at = Some(column + 1);
+                }
+                continue;
+            }
+            out.push(' ');
+            at = at.map(|at| at + 1);
+            continue;
+        }
+        after_space = false;
+        let before = out.len();
+        match style {
+            Style::Plain => out.push(c),
+            Style::SingleQuoted if c == '\'' => out.push_str("''"),
+            Style::SingleQuoted => out.push(c),
+            Style::DoubleQuoted => escaped(&mut out, c),
+        }
+        at = at.map(|at| at + out[before..].chars().count());
     }
+    out.push_str(quote);
+    out
 }
 
 fn literal(text: &str, column: usize) -> String {
@@ -239,14 +301,14 @@ fn literal(text: &str, column: usize) -> String {
     out
 }
 
-fn double_quoted(text: &str) -> String {
-    let mut out = "\"".to_string();
-    for c in text.chars() {
-        if is_printable(c) && !is_break(c) && c != '"' && c != '\\' {
-            out.push(c);
-            continue;
-        }
-        let _ = match c {
+/// One character between double quotes.
+fn escaped(out: &mut String, c: char) {
+    if is_printable(c) && !is_break(c) && c != '"' && c != '\\' {
+        out.push(c);
+        return;
+    }
+    let _ = {
+        match c {
             '\0' => out.write_str("\\0"),
             '\u{7}' => out.write_str("\\a"),
             '\u{8}' => out.write_str("\\b"),
@@ -264,10 +326,8 @@ fn double_quoted(text: &str) -> String {
             c if u32::from(c) <= 0xFF => write!(out, "\\x{:02X}", u32::from(c)),
             c if u32::from(c) <= 0xFFFF => write!(out, "\\u{:04X}", u32::from(c)),
             c => write!(out, "\\U{:08X}", u32::from(c)),
-        };
-    }
-    out.push('"');
-    out
+        }
+    };
 }
 
 /// JSON as `kubectl -o json` prints it: four spaces a level; ends with a newline.
@@ -381,6 +441,25 @@ mod tests {
         ];
         for (sentence, text, expected) in table {
             assert_eq!(to_yaml(&json!(text)), format!("{expected}\n"), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn long_texts_go_on_in_the_next_line() {
+        let words = |count: usize| vec!["word"; count].join(" ");
+        let table = [
+            ("as long as may be", words(15), format!("key: {}\n", words(15))),
+            ("longer", words(20), format!("key: {}\n  {}\n", words(16), words(4))),
+            ("quoted", format!("a: {}", words(18)), format!("key: 'a: {}\n  {}'\n", words(15), words(3))),
+            ("without a space", "x".repeat(200), format!("key: {}\n", "x".repeat(200))),
+            (
+                "with two spaces there",
+                format!("{}  {}", words(16), words(2)),
+                format!("key: {}  {}\n", words(16), words(2)),
+            ),
+        ];
+        for (sentence, text, expected) in table {
+            assert_eq!(to_yaml(&json!({"key": text})), expected, "{sentence}");
         }
     }
 
