@@ -123,6 +123,10 @@ kinds! {
     ClusterRole: "rbac.authorization.k8s.io" "v1" "clusterroles" "clusterrole" [] cluster stored;
     /// Who has the rights of a role in the whole cluster.
     ClusterRoleBinding: "rbac.authorization.k8s.io" "v1" "clusterrolebindings" "clusterrolebinding" [] cluster stored;
+    /// What ReplicaSets were before they had that name.
+    ReplicationController: "" "v1" "replicationcontrollers" "replicationcontroller" ["rc"] namespaced all stored;
+    /// A template of Pods on its own.
+    PodTemplate: "" "v1" "podtemplates" "podtemplate" [] namespaced stored;
 }
 
 impl Kind {
@@ -183,6 +187,11 @@ impl Kind {
 
     /// The kind of a manifest's `apiVersion` and `kind`.
     pub fn from_manifest(api_version: &str, kind: &str) -> Option<Self> {
+        let api_version = match (api_version, kind) {
+            // Still served in its first form; see `api::versions`.
+            ("autoscaling/v1", "HorizontalPodAutoscaler") => "autoscaling/v2",
+            _ => api_version,
+        };
         Self::ALL.iter().copied().find(|k| k.name() == kind && k.api_version() == api_version)
     }
 

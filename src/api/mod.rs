@@ -13,3 +13,4 @@ pub mod object;
 pub mod quantity;
 pub mod schema;
 pub mod time;
+pub mod versions;

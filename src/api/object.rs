@@ -15,8 +15,8 @@ use super::kinds::pod::Pod;
 use super::kinds::policy::{HorizontalPodAutoscaler, PodDisruptionBudget, ResourceQuota};
 use super::kinds::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use super::kinds::stored::{
-    ClusterRole, ClusterRoleBinding, LimitRange, NetworkPolicy, PriorityClass, Role, RoleBinding, Secret,
-    ServiceAccount,
+    ClusterRole, ClusterRoleBinding, LimitRange, NetworkPolicy, PodTemplate, PriorityClass,
+    ReplicationController, Role, RoleBinding, Secret, ServiceAccount,
 };
 use super::kinds::workloads::{ControllerRevision, DaemonSet, StatefulSet};
 use super::meta::{ObjectKey, ObjectMeta};
@@ -165,6 +165,8 @@ objects!(
     ClusterRole,
     ClusterRoleBinding,
     ControllerRevision,
+    ReplicationController,
+    PodTemplate,
 );
 
 impl Object {

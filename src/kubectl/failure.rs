@@ -12,17 +12,20 @@ pub struct Failure {
     pub text: String,
     /// The exit code.
     pub exit: i32,
+    /// The text when it is told among others; `None` for the same.
+    pub among_others: Option<String>,
 }
 
 impl Failure {
     /// A text as it is.
     pub fn exactly(text: impl Into<String>) -> Self {
-        Self { text: text.into(), exit: 1 }
+        Self { text: text.into(), exit: 1, among_others: None }
     }
 
-    /// `error: …`.
+    /// `error: …`; among others, kubectl leaves out the word.
     pub fn error(message: impl std::fmt::Display) -> Self {
-        Self::exactly(format!("error: {message}"))
+        let message = message.to_string();
+        Self { text: format!("error: {message}"), exit: 1, among_others: Some(message) }
     }
 
     /// `error: …`, with the hint that a wrong use of `path` (as `kubectl get`) gets.
@@ -47,22 +50,36 @@ impl Failure {
 
     /// What the server refused, with what was being done: `error when creating "x.yaml": `.
     pub fn server_when(doing: &str, status: &Status) -> Self {
-        if status.reason == "Invalid" {
-            return Self::exactly(invalid(status));
-        }
+        let text = match status.reason {
+            "" => format!("Error from server: {doing}{}", status.message),
+            reason => format!("Error from server ({reason}): {doing}{}", status.message),
+        };
         match status.reason {
-            "" => Self::exactly(format!("Error from server: {doing}{}", status.message)),
-            reason => Self::exactly(format!("Error from server ({reason}): {doing}{}", status.message)),
+            "Invalid" => Self { text: invalid(status), exit: 1, among_others: Some(text) },
+            _ => Self::exactly(text),
         }
+    }
+
+    /// Several failures that kubectl tells as one: `[a, b]`.
+    pub fn bracketed(failures: Vec<Self>) -> Vec<Self> {
+        if failures.len() < 2 {
+            return failures;
+        }
+        let texts: Vec<String> = failures.into_iter().map(Self::listed).collect();
+        vec![Self::exactly(format!("[{}]", texts.join(", ")))]
+    }
+
+    fn listed(self) -> String {
+        self.among_others.unwrap_or(self.text)
     }
 
     /// Several failures, one after the other; `None` of none.
     pub fn all(failures: Vec<Self>) -> Option<Self> {
-        if failures.is_empty() {
-            return None;
+        let mut failures: Vec<Self> = failures;
+        if failures.len() < 2 {
+            return failures.pop();
         }
-        let texts: Vec<String> =
-            failures.into_iter().map(|failure| failure.text).filter(|t| !t.is_empty()).collect();
+        let texts: Vec<String> = failures.into_iter().map(Self::listed).filter(|t| !t.is_empty()).collect();
         Some(Self::exactly(texts.join("\n")))
     }
 }
@@ -122,5 +139,17 @@ mod tests {
         ] {
             assert_eq!(Failure::server(&status).text, text, "{about}");
         }
+    }
+
+    #[test]
+    fn several_failures_are_told_without_the_first_word() {
+        let refused = Status::invalid(Kind::Pod, "web", vec![cause("a", "b")]);
+        let both =
+            || vec![Failure::error("no such kind"), Failure::server_when("error when creating: ", &refused)];
+        let told =
+            "no such kind\nError from server (Invalid): error when creating: Pod \"web\" is invalid: a: b";
+        assert_eq!(Failure::all(both()).unwrap().text, told);
+        let one = Failure::all(both().into_iter().take(1).collect()).unwrap();
+        assert_eq!(one.text, "error: no such kind");
     }
 }

@@ -46,7 +46,6 @@ pub struct Found {
 
 /// Kinds of Kubernetes that the cluster does not have yet, as people type them.
 const ABSENT: &[&[&str]] = &[
-    &["replicationcontrollers", "replicationcontroller", "rc"],
     &["gateways", "gateway", "gtw"],
     &["gatewayclasses", "gatewayclass", "gc"],
     &["httproutes", "httproute"],

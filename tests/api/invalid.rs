@@ -103,7 +103,7 @@ fn create(
     if !errors.is_empty() {
         return invalid(kind_name, name, &errors);
     }
-    let warnings = validate::warnings(kind, &object);
+    let warnings = validate::warnings(kind, None, &object);
     store.insert(key.clone(), object);
     warnings.iter().map(|warning| format!("Warning: {warning}\n")).collect()
 }

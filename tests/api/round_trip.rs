@@ -151,7 +151,7 @@ proptest! {
             let old = value.clone();
             prepare::prepare_for_create(kind, &mut value);
             validate::validate_create(kind, &value);
-            validate::warnings(kind, &value);
+            validate::warnings(kind, None, &value);
             prepare::prepare_for_update(kind, &old, &mut value);
             validate::validate_update(kind, &old, &value);
         }

@@ -24,4 +24,6 @@ stored!(
     RoleBinding
     ClusterRole
     ClusterRoleBinding
+    ReplicationController
+    PodTemplate
 );

@@ -15,8 +15,8 @@ use super::write::Operation;
 use super::{admit, decode, default, eviction, managed, patch, prepare, scale, validate};
 use crate::api::kind::Kind;
 use crate::api::object::Object;
-use crate::api::schema;
 use crate::api::time::Timestamp;
+use crate::api::{schema, versions};
 use crate::cluster::diff::{FieldChange, diff};
 use crate::cluster::fact::Stage;
 
@@ -155,7 +155,11 @@ fn carry_out(
     }
     passage.pass(Stage::Store);
     let shown = written.new.as_ref().or(written.old.as_ref());
-    let object = shown.map_or(Value::Null, Object::to_value);
+    let mut object = shown.map_or(Value::Null, Object::to_value);
+    // The answer is in the version that the request was in.
+    if request.body["apiVersion"] == "autoscaling/v1" {
+        versions::downgrade(&mut object);
+    }
     Ok((Response { object, changed: !written.is_nothing(), warnings }, written))
 }
 
@@ -221,6 +225,7 @@ fn read(
     passage: &mut Passage,
 ) -> Result<(Object, Vec<String>), Status> {
     let mut body = body;
+    versions::upgrade(&mut body);
     let result = address(request, &mut body);
     passage.check(Stage::Decode, result)?;
     let kind = request.kind;
@@ -260,8 +265,8 @@ fn read(
         passage.check(Stage::Validate, Err(status))?;
     }
     passage.pass(Stage::Validate);
-    warnings.extend(validate::warnings(schema, &value));
     let old = stored.map(Object::to_value);
+    warnings.extend(validate::warnings(schema, old.as_ref(), &value));
     managed::updated(request, schema, old.as_ref(), &mut value, now);
     let decoded = Object::decode(kind, value).map_err(|error| Status::bad_request(error.to_string()));
     Ok((passage.check(Stage::Decode, decoded)?, warnings))

@@ -13,7 +13,7 @@ use crate::api::schema::Type;
 use crate::cluster::server::decode::normalise;
 
 /// Kinds whose status a client cannot write together with the object.
-const STATUS_IS_APART: [&str; 13] = [
+const STATUS_IS_APART: [&str; 14] = [
     "apps.v1.DaemonSet",
     "apps.v1.Deployment",
     "apps.v1.ReplicaSet",
@@ -24,13 +24,14 @@ const STATUS_IS_APART: [&str; 13] = [
     "core.v1.Namespace",
     "core.v1.PersistentVolumeClaim",
     "core.v1.Pod",
+    "core.v1.ReplicationController",
     "core.v1.Service",
     "networking.v1.Ingress",
     "policy.v1.PodDisruptionBudget",
 ];
 
 /// Kinds that count the changes of their spec.
-const HAS_GENERATION: [&str; 13] = [
+const HAS_GENERATION: [&str; 15] = [
     "apps.v1.DaemonSet",
     "apps.v1.Deployment",
     "apps.v1.ReplicaSet",
@@ -38,6 +39,8 @@ const HAS_GENERATION: [&str; 13] = [
     "batch.v1.CronJob",
     "batch.v1.Job",
     "core.v1.Pod",
+    "core.v1.PodTemplate",
+    "core.v1.ReplicationController",
     "discovery.v1.EndpointSlice",
     "networking.v1.Ingress",
     "networking.v1.IngressClass",
@@ -103,6 +106,7 @@ pub fn prepare_for_create(kind: &'static Type, object: &mut Value) {
         }
         "core.v1.PersistentVolumeClaim" => {
             object["status"] = json!({"phase": "Pending"});
+            data_sources(record(object, "spec"));
             protect(object, "kubernetes.io/pvc-protection");
         }
         "core.v1.PersistentVolume" => {
@@ -135,6 +139,104 @@ pub fn prepare_for_create(kind: &'static Type, object: &mut Value) {
         }
         "batch.v1.Job" => job(object),
         _ => {}
+    }
+    if kind.name == "core.v1.Pod" {
+        app_armor_from_annotations(object);
+        label_keys_in_selectors(object);
+    }
+}
+
+/// Keeps the old field for the source of a claim's data in step with the new one; the old field knows claims and
+/// snapshots only, and anything else in it is passed over.
+///
+/// Models: `pkg/api/persistentvolumeclaim/util.go`.
+fn data_sources(spec: &mut Map<String, Value>) {
+    if spec.get("dataSourceRef").is_none_or(Value::is_null) {
+        let is_known = spec.get("dataSource").is_some_and(|source| {
+            let group = source["apiGroup"].as_str().unwrap_or_default();
+            let kind = source["kind"].as_str().unwrap_or_default();
+            matches!(
+                (group, kind),
+                ("", "PersistentVolumeClaim") | ("snapshot.storage.k8s.io", "VolumeSnapshot")
+            )
+        });
+        if !is_known {
+            spec.remove("dataSource");
+        }
+    }
+    for (from, to) in [("dataSource", "dataSourceRef"), ("dataSourceRef", "dataSource")] {
+        if let (Some(Value::Object(source)), None) = (spec.get(from).cloned(), spec.get(to))
+            && !source.contains_key("namespace")
+        {
+            spec.insert(to.to_string(), Value::Object(source));
+        }
+    }
+}
+
+/// A profile for a container that stands in an annotation, as it did before there was a field.
+fn app_armor_from_annotations(pod: &mut Value) {
+    const PREFIX: &str = "container.apparmor.security.beta.kubernetes.io/";
+    if pod["spec"]["os"]["name"] == "windows" {
+        return;
+    }
+    let whole = pod["spec"]["securityContext"]["appArmorProfile"].clone();
+    let annotations = pod["metadata"]["annotations"].clone();
+    for list in ["initContainers", "containers"] {
+        for container in pod["spec"].get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+            let key = format!("{PREFIX}{}", container["name"].as_str().unwrap_or_default());
+            let Some(text) = annotations[&key].as_str() else { continue };
+            let profile = match (text, text.strip_prefix("localhost/")) {
+                ("runtime/default", _) => json!({"type": "RuntimeDefault"}),
+                ("unconfined", _) => json!({"type": "Unconfined"}),
+                (_, Some(name)) if !name.is_empty() && name.trim() == name => {
+                    json!({"type": "Localhost", "localhostProfile": name})
+                }
+                _ => continue,
+            };
+            if !container["securityContext"]["appArmorProfile"].is_null() || profile == whole {
+                continue;
+            }
+            record(container, "securityContext").insert("appArmorProfile".to_string(), profile);
+        }
+    }
+}
+
+/// Writes the Pod's own values of the labels that a term or constraint names into its selector.
+fn label_keys_in_selectors(pod: &mut Value) {
+    let labels = pod["metadata"]["labels"].clone();
+    let complete = |term: &mut Value| {
+        if !term["labelSelector"].is_object() {
+            return;
+        }
+        for (field, operator) in [("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")] {
+            for key in term[field].as_array().cloned().unwrap_or_default() {
+                let Some(value) = labels.get(key.as_str().unwrap_or_default()) else { continue };
+                let expression = json!({"key": key, "operator": operator, "values": [value]});
+                let expressions = term["labelSelector"]["matchExpressions"].as_array_mut();
+                match expressions {
+                    Some(expressions) => expressions.push(expression),
+                    None => term["labelSelector"]["matchExpressions"] = json!([expression]),
+                }
+            }
+        }
+    };
+    let Some(spec) = pod.get_mut("spec") else { return };
+    for constraint in
+        spec.get_mut("topologySpreadConstraints").and_then(Value::as_array_mut).into_iter().flatten()
+    {
+        complete(constraint);
+    }
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        let Some(affinity) = spec.pointer_mut(&format!("/affinity/{kind}")) else { continue };
+        for list in ["preferred", "required"] {
+            let list = format!("{list}DuringSchedulingIgnoredDuringExecution");
+            for term in affinity.get_mut(&list).and_then(Value::as_array_mut).into_iter().flatten() {
+                match term.get_mut("podAffinityTerm") {
+                    Some(inner) => complete(inner),
+                    None => complete(term),
+                }
+            }
+        }
     }
 }
 

@@ -342,6 +342,8 @@ fn has_generation(kind: Kind) -> bool {
         | Kind::CronJob
         | Kind::PodDisruptionBudget
         | Kind::NetworkPolicy
+        | Kind::ReplicationController
+        | Kind::PodTemplate
         | Kind::PriorityClass => true,
         _ => false,
     }

@@ -14,7 +14,7 @@ use super::create::{self, field_validation};
 use super::files::{self, Described};
 use super::{Call, Command, DryRun, NOTHING, Pending, Run, later};
 use crate::api::object::Object;
-use crate::api::{manifest, schema};
+use crate::api::{manifest, schema, versions};
 use crate::cluster::server::patch;
 use crate::cluster::server::request::{Request, Verb};
 use crate::kubectl::failure::Failure;
@@ -92,8 +92,8 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         ));
     }
     let files = files::read(call)?;
-    let mut failures = files.failures;
-    if files.objects.is_empty() && failures.is_empty() {
+    let (unread, mut refused) = (files.failures, Vec::new());
+    if files.objects.is_empty() && unread.is_empty() {
         return Err(Failure::error("no objects passed to apply"));
     }
     let mut applied = Vec::new();
@@ -110,7 +110,7 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
                     _ => applied.push((kind, value, word)),
                 }
             }
-            Err(failure) => failures.push(failure),
+            Err(failure) => refused.push(failure),
         }
     }
     match applied.len() {
@@ -127,6 +127,9 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
             call.output.stdout.push_str(&text);
         }
     }
+    // What could not be read is one failure if there are others besides.
+    let mut failures = if refused.is_empty() { unread } else { Failure::bracketed(unread) };
+    failures.extend(refused);
     Failure::all(failures).map_or(Ok(None), Err)
 }
 
@@ -168,7 +171,10 @@ fn apply(call: &mut Call, described: &Described, dry_run: DryRun) -> Result<(Val
             call.path
         ));
     }
-    let original: Value = original.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null);
+    let mut original: Value =
+        original.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null);
+    versions::upgrade(&mut original);
+    let is_older = versions::upgrade(&mut modified);
     let live = current.to_value();
     let patch = match schema::root(kind.group(), kind.version(), kind.name()) {
         Some(root) => patch::three_way(root, &original, &modified, &live)
@@ -191,7 +197,7 @@ fn apply(call: &mut Call, described: &Described, dry_run: DryRun) -> Result<(Val
     let mut request = Request::new(Verb::StrategicPatch, kind, &described.namespace, &described.name, patch);
     request.options.dry_run = dry_run == DryRun::Server;
     request.options.field_validation = field_validation(call);
-    let response = call.host.ask(request).map_err(|status| {
+    let mut response = call.host.ask(request).map_err(|status| {
         let doing = format!(
             "error when applying patch:\n{}\nto:\n{}\nfor: \"{}\": error when patching \"{}\": ",
             text.trim_end(),
@@ -202,6 +208,9 @@ fn apply(call: &mut Call, described: &Described, dry_run: DryRun) -> Result<(Val
         Failure::server_when(&doing, &status)
     })?;
     call.pass_on(&response.warnings);
+    if is_older {
+        versions::downgrade(&mut response.object);
+    }
     Ok((response.object, if response.changed { "configured" } else { "unchanged" }))
 }
 

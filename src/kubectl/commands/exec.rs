@@ -76,7 +76,7 @@ fn finish(call: &mut Call, exit: i32, stdout: &str, stderr: &str) -> Result<Opti
     if exit == 0 {
         return Ok(None);
     }
-    Err(Failure { text: format!("command terminated with exit code {exit}"), exit })
+    Err(Failure { exit, ..Failure::exactly(format!("command terminated with exit code {exit}")) })
 }
 
 /// The Pod and the container that a command is about; says which one it took when none was named.

@@ -6,9 +6,9 @@
 use serde_json::Value;
 
 use super::Call;
+use crate::api::discovery;
 use crate::api::kind::Kind;
 use crate::api::manifest;
-use crate::api::schema;
 use crate::kubectl::failure::Failure;
 
 /// An object as a file describes it.
@@ -119,7 +119,10 @@ fn describe(call: &Call, source: &str, mut value: Value) -> Result<Described, Fa
     let Some(kind) =
         kind_of_manifest(&api_version, &kind_name).filter(|kind| call.host.kinds().contains(kind))
     else {
-        if schema::root_of(&api_version, &kind_name).is_some() {
+        let is_known = |resource: discovery::ApiResource| {
+            resource.kind == kind_name && resource.api_version == api_version
+        };
+        if discovery::resources().any(is_known) {
             return Err(Failure::error(format!(
                 "objects of kind {kind_name} ({api_version}) are not simulated in this release of Kubestep"
             )));

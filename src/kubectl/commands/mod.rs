@@ -97,10 +97,13 @@ impl Call<'_> {
         self.output.stderr.push('\n');
     }
 
-    /// Prints the server's warnings.
+    /// Prints the server's warnings, each once a command.
     pub fn pass_on(&mut self, warnings: &[String]) {
         for warning in warnings {
-            self.warn(format!("Warning: {warning}"));
+            let line = format!("Warning: {warning}");
+            if !self.output.stderr.lines().any(|told| told == line) {
+                self.warn(line);
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 //! The rules of a group stand in one file. A second run changes nothing.
 //!
 //! Models: `pkg/apis/*/*/defaults.go` and `zz_generated.defaults.go` (v1.36), with the feature gates of a default cluster.
-//! Leaves out: ReplicationControllers' labels.
+//! Leaves out: nothing of the kinds that the cluster knows.
 
 mod apps;
 mod autoscaling;

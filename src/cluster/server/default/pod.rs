@@ -13,6 +13,7 @@ pub fn fill(kind: &str, record: &mut Record) {
             }
         }
         "core.v1.PodSpec" => pod_spec(record),
+        "core.v1.ReplicationController" => replication_controller(record),
         "core.v1.Container" | "core.v1.EphemeralContainer" => container(record),
         "core.v1.Probe" => {
             set_zero(record, "timeoutSeconds", 1);
@@ -34,7 +35,23 @@ pub fn fill(kind: &str, record: &mut Record) {
         | "core.v1.ProjectedVolumeSource" => set_absent(record, "defaultMode", 0o644),
         "core.v1.ServiceAccountTokenProjection" => set_absent(record, "expirationSeconds", 3600),
         "core.v1.HostPathVolumeSource" => set_absent(record, "type", ""),
+        "core.v1.AzureDiskVolumeSource" => set_absent(record, "readOnly", false),
         _ => {}
+    }
+}
+
+/// The template's labels stand in for a selector and for labels of its own.
+fn replication_controller(object: &mut Record) {
+    let Some(spec) = inner(object, "spec") else { return };
+    set_absent(spec, "replicas", 1);
+    let labels = spec.get("template").and_then(|template| template.get("metadata")?.get("labels")).cloned();
+    let Some(labels @ Value::Object(_)) = labels else { return };
+    if is_empty(spec, "selector") {
+        spec.insert("selector".to_string(), labels.clone());
+    }
+    let metadata = made(object, "metadata");
+    if is_empty(metadata, "labels") {
+        metadata.insert("labels".to_string(), labels);
     }
 }
 

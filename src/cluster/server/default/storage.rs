@@ -1,7 +1,5 @@
 //! Defaults of volumes, storage classes, priority classes and role bindings.
 
-use serde_json::Value;
-
 use super::{Record, made, set_absent, text};
 
 const RBAC_GROUP: &str = "rbac.authorization.k8s.io";
@@ -16,17 +14,7 @@ pub fn fill(kind: &str, record: &mut Record) {
             set_absent(spec, "volumeMode", "Filesystem");
         }
         "core.v1.PersistentVolumeClaim" => set_absent(made(record, "status"), "phase", "Pending"),
-        "core.v1.PersistentVolumeClaimSpec" => {
-            set_absent(record, "volumeMode", "Filesystem");
-            // The old field for the source of the data is kept in step with the new one.
-            for (from, to) in [("dataSource", "dataSourceRef"), ("dataSourceRef", "dataSource")] {
-                if let (Some(Value::Object(source)), None) = (record.get(from).cloned(), record.get(to))
-                    && !source.contains_key("namespace")
-                {
-                    record.insert(to.to_string(), Value::Object(source));
-                }
-            }
-        }
+        "core.v1.PersistentVolumeClaimSpec" => set_absent(record, "volumeMode", "Filesystem"),
         "storage.v1.StorageClass" => {
             set_absent(record, "reclaimPolicy", "Delete");
             set_absent(record, "volumeBindingMode", "Immediate");

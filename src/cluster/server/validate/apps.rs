@@ -123,6 +123,43 @@ fn strategy(errors: &mut Errors, strategy: &Node<'_>) {
     }
 }
 
+/// Judges a ReplicationController.
+pub fn replication_controller(errors: &mut Errors, object: &Node<'_>) {
+    meta::metadata(errors, object, true, names::dns_subdomain);
+    let spec = object.at("spec");
+    non_negative(errors, &spec.at("minReadySeconds"));
+    let (selector, template) = (spec.at("selector"), spec.at("template"));
+    if selector.is_empty() {
+        errors.push(selector.required(""));
+    }
+    let replicas = spec.at("replicas");
+    if replicas.exists() {
+        non_negative(errors, &replicas);
+    } else {
+        errors.push(replicas.required(""));
+    }
+    if !template.exists() {
+        errors.push(template.required(""));
+        return;
+    }
+    let labels = template.at("metadata").at("labels");
+    let own = labels_of(labels.value);
+    if labels_of(selector.value).iter().any(|(key, value)| own.get(key) != Some(value)) {
+        let detail = "`selector` does not match template `labels`";
+        let shown = crate::api::manifest::to_json(labels.value);
+        errors.push(FieldError::invalid_shown(&labels.path, shown, detail));
+    }
+    pod::template(errors, &template);
+    let policy = template.at("spec").at("restartPolicy");
+    if policy.text() != "Always" {
+        errors.push(policy.not_supported(&["Always"]));
+    }
+    let deadline = template.at("spec").at("activeDeadlineSeconds");
+    if deadline.exists() {
+        errors.push(deadline.forbidden("activeDeadlineSeconds in ReplicationController is not Supported"));
+    }
+}
+
 /// Judges a new ReplicaSet.
 pub fn replica_set(errors: &mut Errors, object: &Node<'_>) {
     meta::metadata(errors, object, true, names::dns_subdomain);

@@ -43,6 +43,11 @@ pub fn validate_create(kind: &'static Type, object: &Value) -> Vec<FieldError> {
                 service::create(&mut errors, new);
             }
         }
+        "core.v1.ReplicationController" => apps::replication_controller(&mut errors, new),
+        "core.v1.PodTemplate" => {
+            meta::metadata(&mut errors, new, true, crate::api::names::dns_subdomain);
+            pod::template(&mut errors, &new.at("template"));
+        }
         "core.v1.Namespace" => cluster::namespace(&mut errors, new),
         "core.v1.Node" => cluster::node(&mut errors, new),
         "core.v1.ConfigMap" => cluster::config_map(&mut errors, new),

@@ -328,6 +328,25 @@ fn policy_port(errors: &mut Errors, node: &Node<'_>) {
     }
 }
 
+/// Whether a range lies in another one and is smaller.
+fn is_strict_subset(inner: &str, outer: &str) -> bool {
+    use std::net::IpAddr;
+    let parse = |text: &str| -> Option<(u128, u32, u32)> {
+        let (address, bits) = text.trim().split_once('/')?;
+        let (number, width) = match address.parse::<IpAddr>().ok()? {
+            IpAddr::V4(address) => (u128::from(u32::from(address)), 32),
+            IpAddr::V6(address) => (u128::from(address), 128),
+        };
+        Some((number, width, bits.parse().ok().filter(|bits| *bits <= width)?))
+    };
+    let (Some((inner, inner_width, inner_bits)), Some((outer, width, bits))) = (parse(inner), parse(outer))
+    else {
+        return true;
+    };
+    let network = |number: u128| number.checked_shr(width - bits).unwrap_or(0);
+    inner_width == width && inner_bits > bits && network(inner) == network(outer)
+}
+
 fn policy_peer(errors: &mut Errors, peer: &Node<'_>) {
     let mut found = 0;
     for selector in ["podSelector", "namespaceSelector"] {
@@ -344,7 +363,11 @@ fn policy_peer(errors: &mut Errors, peer: &Node<'_>) {
         } else {
             cidr(errors, &block.at("cidr"));
             for except in block.at("except").items() {
+                let before = errors.len();
                 cidr(errors, &except);
+                if errors.len() == before && !is_strict_subset(except.text(), block.at("cidr").text()) {
+                    errors.push(except.invalid("must be a strict subset of `cidr`"));
+                }
             }
         }
     }

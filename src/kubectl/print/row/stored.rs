@@ -58,6 +58,23 @@ pub(super) fn columns(kind: Kind) -> &'static [Column] {
                 ]
             }
         }
+        Kind::ReplicationController => {
+            const {
+                &[
+                    always("NAME"),
+                    always("DESIRED"),
+                    always("CURRENT"),
+                    always("READY"),
+                    always("AGE"),
+                    wide("CONTAINERS"),
+                    wide("IMAGES"),
+                    wide("SELECTOR"),
+                ]
+            }
+        }
+        Kind::PodTemplate => {
+            const { &[always("NAME"), always("CONTAINERS"), always("IMAGES"), always("POD LABELS")] }
+        }
         Kind::StatefulSet => {
             const { &[always("NAME"), always("READY"), always("AGE"), wide("CONTAINERS"), wide("IMAGES")] }
         }
@@ -226,6 +243,18 @@ pub(super) fn cells(object: &Object, age: String, now: Timestamp) -> Vec<String>
                 age,
                 or(&spec["volumeMode"], "<unset>"),
             ]);
+        }
+        Kind::ReplicationController => {
+            cells.push(number(&spec["replicas"]));
+            cells.extend(["replicas", "readyReplicas"].map(|field| number(&status[field])));
+            cells.push(age);
+            cells.extend(containers(&spec["template"]));
+            cells.push(Selector::from_labels(&crate::api::labels::labels_of(&spec["selector"])).to_string());
+        }
+        Kind::PodTemplate => {
+            cells.extend(containers(&value["template"]));
+            let labels = crate::api::labels::labels_of(&value["template"]["metadata"]["labels"]);
+            cells.push(or_none(&Selector::from_labels(&labels).to_string()));
         }
         Kind::StatefulSet => {
             cells
