@@ -42,7 +42,12 @@ pub fn enter(state: &mut State, line: &str) {
     let before = Standing::of(state);
     let position = state.moment();
     let mut host = HistoryHost::new(&mut state.history, &files);
+    host.has_editor = true;
     let execution = run(line, &mut state.shell.session, &mut host);
+    let opened = std::mem::take(&mut host.opened);
+    for (name, text) in opened {
+        super::update::open_file(state, &name, &text);
+    }
     match execution {
         Execution::Finished(output) => print(state, &output),
         Execution::Waiting(output, waiting) => {

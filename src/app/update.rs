@@ -251,6 +251,20 @@ pub fn check_file(state: &mut State) {
     state.problems = problems_of(words, state.history.cluster(), &state.file().text);
 }
 
+/// Opens a text as a file of that name, in the place of one that is called so.
+pub(super) fn open_file(state: &mut State, name: &str, text: &str) {
+    let at = match state.files.iter().position(|file| file.name == name) {
+        Some(at) => at,
+        None if state.files.len() >= FILES_LIMIT => return,
+        None => {
+            state.files.push(File { name: name.to_string(), ..File::default() });
+            state.files.len() - 1
+        }
+    };
+    state.files[at].text = text.to_string();
+    show_file(state, at);
+}
+
 fn add_file(state: &mut State) {
     if state.files.len() >= FILES_LIMIT {
         return;

@@ -19,6 +19,10 @@ pub struct HistoryHost<'a> {
     files: &'a BTreeMap<String, String>,
     /// The cluster at the present moment: kept here so that a store can be lent out.
     cluster: Arc<Cluster>,
+    /// The texts that were opened in the editor, with their names.
+    pub opened: Vec<(String, String)>,
+    /// Whether there is an editor.
+    pub has_editor: bool,
     /// Every request that was sent, with its journey.
     pub traces: Vec<Trace>,
     /// Every fact that the requests led to, oldest first.
@@ -29,7 +33,15 @@ impl<'a> HistoryHost<'a> {
     /// A host over that session.
     pub fn new(history: &'a mut History, files: &'a BTreeMap<String, String>) -> Self {
         let cluster = Arc::clone(history.cluster());
-        Self { history, files, cluster, traces: Vec::new(), facts: Vec::new() }
+        Self {
+            history,
+            files,
+            cluster,
+            opened: Vec::new(),
+            has_editor: false,
+            traces: Vec::new(),
+            facts: Vec::new(),
+        }
     }
 }
 
@@ -49,6 +61,13 @@ impl Host for HistoryHost<'_> {
         self.cluster = Arc::clone(self.history.cluster());
         self.facts.extend(performed.facts);
         performed.answer.unwrap_or_else(|| Err(Status::method_not_allowed()))
+    }
+
+    fn open(&mut self, name: &str, text: &str) -> bool {
+        if self.has_editor {
+            self.opened.push((name.to_string(), text.to_string()));
+        }
+        self.has_editor
     }
 
     fn file(&self, name: &str) -> Option<String> {

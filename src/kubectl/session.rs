@@ -11,11 +11,18 @@ pub struct Session {
     pub user: String,
     /// The lines that were run, oldest first; a line equal to the one before it is not kept again.
     pub history: Vec<String>,
+    /// What the configuration file calls the cluster and its first context.
+    pub cluster_name: String,
+    /// Whether only the first user has a context, and the server's certificate is not looked at, as in the recordings.
+    pub recorded_config: bool,
     /// How many requests were sent.
     pub requests: u64,
     /// The local ports that are forwarded, until the next ones are.
     pub forwards: Vec<Forward>,
 }
+
+/// The name of the cluster and of its first context.
+pub const CLUSTER_NAME: &str = "kubestep";
 
 /// The most lines that are remembered.
 pub const HISTORY_LINES: usize = 500;
@@ -26,6 +33,8 @@ impl Default for Session {
             namespace: "default".to_string(),
             user: String::new(),
             history: Vec::new(),
+            cluster_name: CLUSTER_NAME.to_string(),
+            recorded_config: false,
             requests: 0,
             forwards: Vec::new(),
         }

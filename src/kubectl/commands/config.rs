@@ -13,8 +13,6 @@ use crate::kubectl::failure::Failure;
 use crate::kubectl::parse::{Flag, Takes};
 use crate::kubectl::print::{table, tabs};
 
-/// The name of the context and of its cluster.
-pub const CONTEXT: &str = "kubestep";
 /// The user of the context.
 pub const USER: &str = "admin";
 /// Where the API server is.
@@ -93,10 +91,18 @@ pub fn credentials(call: &Call) -> Result<Credentials, Failure> {
 fn contexts(call: &Call) -> Vec<(String, String)> {
     let users = &call.host.settings().users;
     let context = |(index, user): (usize, &UserSetup)| match index {
-        0 => (CONTEXT.to_string(), user.name.clone()),
+        0 => (call.session.cluster_name.clone(), user.name.clone()),
         _ => (user.name.clone(), user.name.clone()),
     };
-    users.iter().enumerate().map(context).collect()
+    let most = if call.session.recorded_config { 1 } else { users.len() };
+    users.iter().take(most).enumerate().map(context).collect()
+}
+
+/// The users, by name.
+fn users(call: &Call) -> Vec<String> {
+    let mut users: Vec<String> = call.host.settings().users.iter().map(|user| user.name.clone()).collect();
+    users.sort();
+    users
 }
 
 /// The user of a context, by its name or by his.
@@ -109,7 +115,7 @@ fn current(call: &Call) -> (String, String) {
     let mut contexts = contexts(call);
     let at = contexts.iter().position(|(_, user)| *user == call.session.user).unwrap_or(0);
     if contexts.is_empty() {
-        return (CONTEXT.to_string(), USER.to_string());
+        return (call.session.cluster_name.clone(), USER.to_string());
     }
     contexts.swap_remove(at)
 }
@@ -121,13 +127,13 @@ fn current_context(call: &mut Call) -> Result<Option<Pending>, Failure> {
 }
 
 fn get_clusters(call: &mut Call) -> Result<Option<Pending>, Failure> {
-    call.say(format!("NAME\n{CONTEXT}"));
+    let name = call.session.cluster_name.clone();
+    call.say(format!("NAME\n{name}"));
     Ok(None)
 }
 
 fn get_users(call: &mut Call) -> Result<Option<Pending>, Failure> {
-    let mut users: Vec<String> = contexts(call).into_iter().map(|(_, user)| user).collect();
-    users.sort();
+    let users = users(call);
     call.say(format!("NAME\n{}", users.join("\n")));
     Ok(None)
 }
@@ -158,9 +164,10 @@ fn get_contexts(call: &mut Call) -> Result<Option<Pending>, Failure> {
         text.push_str("CURRENT\tNAME\tCLUSTER\tAUTHINFO\tNAMESPACE\n");
     }
     let (current, _) = current(call);
+    let cluster = call.session.cluster_name.clone();
     for (name, user) in contexts {
         let mark = if name == current { "*" } else { "" };
-        text.push_str(&format!("{mark}\t{name}\t{CONTEXT}\t{user}\t{}\n", stored_namespace(call)));
+        text.push_str(&format!("{mark}\t{name}\t{cluster}\t{user}\t{}\n", stored_namespace(call)));
     }
     call.output.stdout.push_str(&tabs::align(&text, table::MINIMUM, table::PADDING));
     Ok(None)
@@ -205,22 +212,26 @@ fn view(call: &mut Call) -> Result<Option<Pending>, Failure> {
     contexts.sort();
     contexts.retain(|(name, _)| !call.flags.on("minify") || *name == current);
     let context = |(name, user): &(String, String)| {
-        let mut context = json!({"cluster": CONTEXT, "user": user});
+        let mut context = json!({"cluster": call.session.cluster_name, "user": user});
         if !namespace.is_empty() {
             context["namespace"] = json!(namespace);
         }
         json!({"context": context, "name": name})
     };
-    let mut users: Vec<&String> = contexts.iter().map(|(_, user)| user).collect();
-    users.sort();
+    let mut users = users(call);
+    users.retain(|user| !call.flags.on("minify") || contexts.iter().any(|(_, of)| of == user));
+    let mut cluster = json!({"server": SERVER});
+    if call.session.recorded_config {
+        cluster["insecure-skip-tls-verify"] = json!(true);
+    }
     let user = |user: &String| json!({"name": user, "user": {"token": "REDACTED"}});
     let value = json!({
         "apiVersion": "v1",
-        "clusters": [{"cluster": {"server": SERVER}, "name": CONTEXT}],
+        "clusters": [{"cluster": cluster, "name": call.session.cluster_name}],
         "contexts": contexts.iter().map(context).collect::<Vec<_>>(),
         "current-context": current,
         "kind": "Config",
-        "users": users.into_iter().map(user).collect::<Vec<_>>(),
+        "users": users.iter().map(user).collect::<Vec<_>>(),
     });
     let format = crate::kubectl::print::Format::of(&call.flags, false)?;
     let text = match format {

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use super::{Call, Pending, WATCH, files};
+use crate::api::discovery;
 use crate::api::kind::Kind;
 use crate::api::meta::{ObjectKey, Revision};
 use crate::api::object::Object;
@@ -53,6 +54,9 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
             &call.path,
             "Required resource not specified.\nUse \"kubectl explain <resource>\" for a detailed description of that resource (e.g. kubectl explain pods).",
         ));
+    }
+    if let Some(end) = unsimulated(call) {
+        return end;
     }
     let narrowing = call.narrowing();
     let mut failures = Vec::new();
@@ -121,6 +125,35 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         }
     }
     finish(failures)
+}
+
+/// What is said of a kind that the server offers but that nothing here makes objects of: there are none.
+fn unsimulated(call: &mut Call) -> Option<Result<Option<Pending>, Failure>> {
+    let (word, names) = call.args.split_first()?;
+    if word.contains([',', '/']) || Kind::from_resource(word).is_some() || resources::absent(word).is_some() {
+        return None;
+    }
+    let resource = discovery::find(word).filter(|resource| resource.verbs.split(',').any(|v| v == "list"))?;
+    if resource.kind == "ComponentStatus" {
+        return None;
+    }
+    let full = match resource.group() {
+        "" => resource.plural.to_string(),
+        group => format!("{}.{group}", resource.plural),
+    };
+    if !names.is_empty() {
+        let lines: Vec<String> = names
+            .iter()
+            .map(|name| format!("Error from server (NotFound): {full} \"{name}\" not found"))
+            .collect();
+        return Some(Err(Failure::exactly(lines.join("\n"))));
+    }
+    let line = match resource.namespaced && !call.flags.on("all-namespaces") {
+        true => format!("No resources found in {} namespace.", call.namespace()),
+        false => "No resources found".to_string(),
+    };
+    call.warn(line);
+    Some(Ok(None))
 }
 
 fn finish(failures: Vec<Failure>) -> Result<Option<Pending>, Failure> {

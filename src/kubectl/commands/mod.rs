@@ -13,7 +13,9 @@ pub mod cordon;
 pub mod create;
 pub mod delete;
 pub mod describe;
+pub mod diff;
 pub mod drain;
+pub mod edit;
 pub mod events;
 pub mod exec;
 pub mod explain;
@@ -297,7 +299,13 @@ pub const ALL: &[Command] = &[
         run: Run::Does(get::run),
         ..NOTHING
     },
-    later("edit", "Edit a resource on the server"),
+    Command {
+        name: "edit",
+        about: "Edit a resource on the server",
+        flags: edit::FLAGS,
+        run: Run::Does(edit::run),
+        ..NOTHING
+    },
     Command {
         name: "delete",
         about: "Delete resources by file names, stdin, resources and names, or by resources and label selector",
@@ -437,7 +445,13 @@ pub const ALL: &[Command] = &[
         run: Run::Does(events::run),
         ..NOTHING
     },
-    later("diff", "Diff the live version against a would-be applied version"),
+    Command {
+        name: "diff",
+        about: "Diff the live version against a would-be applied version",
+        flags: diff::FLAGS,
+        run: Run::Does(diff::run),
+        ..NOTHING
+    },
     Command {
         name: "apply",
         about: "Apply a configuration to a resource by file name or stdin",

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::create::{self, field_validation};
 use super::{Call, DryRun, Pending, apply, files};
+use crate::api::kind::Kind;
 use crate::cluster::server::request::{Propagation, Request, Verb};
 use crate::kubectl::failure::Failure;
 use crate::kubectl::flags;
@@ -33,6 +34,21 @@ pub const FLAGS: &[&[Flag]] = &[
     ],
 ];
 
+/// The kinds whose strategy is to create on update.
+///
+/// Models: `AllowCreateOnUpdate` of `pkg/registry/*/strategy.go` (v1.36).
+const CREATED_ON_UPDATE: [Kind; 9] = [
+    Kind::Service,
+    Kind::Endpoints,
+    Kind::LimitRange,
+    Kind::Event,
+    Kind::Lease,
+    Kind::Role,
+    Kind::RoleBinding,
+    Kind::ClusterRole,
+    Kind::ClusterRoleBinding,
+];
+
 /// Replaces what the files describe.
 pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     if !call.args.is_empty() {
@@ -56,6 +72,8 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         let there = match there {
             Ok(object) => Some(object),
             Err(_) if force => None,
+            // Objects of these kinds are created by the server when they are to be replaced and are not there.
+            Err(status) if status.reason == "NotFound" && CREATED_ON_UPDATE.contains(&kind) => None,
             Err(status) => {
                 failures.push(Failure::server_when(&doing, &status));
                 continue;
@@ -71,7 +89,7 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
             create::print(call, &format, kind.printed(), value, "replaced", dry_run)?;
             continue;
         }
-        let verb = if force { Verb::Create } else { Verb::Update };
+        let verb = if force || there.is_none() { Verb::Create } else { Verb::Update };
         if let Some(there) = there.as_ref().filter(|_| !force)
             && let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
         {

@@ -32,12 +32,50 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         }
         return Ok(None);
     }
-    let version = json!({"gitVersion": KUBERNETES, "major": "1", "minor": "36"});
-    let mut value = json!({"clientVersion": version, "kustomizeVersion": KUSTOMIZE});
-    if !client_only {
-        value["serverVersion"] = version;
-    }
-    let text = if format == "yaml" { manifest::to_yaml(&value) } else { manifest::to_json_pretty(&value) };
+    // In the order of the fields, which is not that of the alphabet.
+    let client = fields(&format, "clientVersion", &[]);
+    let server = fields(
+        &format,
+        "serverVersion",
+        &[
+            ("emulationMajor", "1"),
+            ("emulationMinor", "36"),
+            ("minCompatibilityMajor", "1"),
+            ("minCompatibilityMinor", "35"),
+        ],
+    );
+    let kustomize = match format.as_str() {
+        "yaml" => format!("kustomizeVersion: {KUSTOMIZE}\n"),
+        _ => format!("  \"kustomizeVersion\": \"{KUSTOMIZE}\""),
+    };
+    let text = match (format.as_str(), client_only) {
+        ("yaml", true) => format!("{client}{kustomize}"),
+        ("yaml", false) => format!("{client}{kustomize}{server}"),
+        (_, true) => format!("{{\n{client},\n{kustomize}\n}}\n"),
+        (_, false) => format!("{{\n{client},\n{kustomize},\n{server}\n}}\n"),
+    };
     call.output.stdout.push_str(&text);
     Ok(None)
+}
+
+/// One version as JSON or YAML; some fields only a server has.
+fn fields(format: &str, title: &str, of_server: &[(&str, &str)]) -> String {
+    let mut all = vec![("major", "1"), ("minor", "36")];
+    all.extend(of_server);
+    all.extend([
+        ("gitVersion", KUBERNETES),
+        ("gitCommit", "$Format:%H$"),
+        ("gitTreeState", ""),
+        ("buildDate", "1970-01-01T00:00:00Z"),
+        ("goVersion", "go1.26.6"),
+        ("compiler", "gc"),
+        ("platform", "linux/amd64"),
+    ]);
+    if format == "yaml" {
+        // YAML is written from a map, so its keys are sorted, and numbers are quoted.
+        let map: std::collections::BTreeMap<_, _> = all.into_iter().collect();
+        return manifest::to_yaml(&json!({title: map}));
+    }
+    let lines: Vec<String> = all.iter().map(|(name, value)| format!("    \"{name}\": \"{value}\"")).collect();
+    format!("  \"{title}\": {{\n{}\n  }}", lines.join(",\n"))
 }

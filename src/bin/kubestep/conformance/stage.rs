@@ -60,7 +60,11 @@ impl Stage {
             cluster: Cluster::boot(settings),
             facts: Vec::new(),
             binds_at_once: false,
-            terminal: Session::in_namespace(NAMESPACE),
+            terminal: Session {
+                cluster_name: "c".to_string(),
+                recorded_config: true,
+                ..Session::in_namespace(NAMESPACE)
+            },
             wrote: false,
         };
         let namespace = json!({"metadata": {"name": NAMESPACE}});
