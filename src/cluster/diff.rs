@@ -1,8 +1,8 @@
 //! Which fields differ between two JSON documents.
 
-use std::collections::BTreeSet;
+use std::cmp::Ordering;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// One field that differs.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,30 +26,32 @@ pub fn diff(old: &Value, new: &Value) -> Vec<FieldChange> {
 
 fn walk(path: &mut String, old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<FieldChange>) {
     let (old, new) = (old.filter(|v| !v.is_null()), new.filter(|v| !v.is_null()));
-    if old == new {
-        return;
-    }
     let length = path.len();
     match (old, new) {
         (Some(Value::Object(_)) | None, Some(Value::Object(_))) | (Some(Value::Object(_)), None) => {
-            let keys_of = |value: Option<&Value>| {
-                value
-                    .and_then(Value::as_object)
-                    .into_iter()
-                    .flat_map(|m| m.keys().cloned())
-                    .collect::<BTreeSet<_>>()
-            };
-            let mut keys = keys_of(old);
-            keys.extend(keys_of(new));
-            if keys.is_empty() {
+            let (old_members, new_members) = (old.and_then(Value::as_object), new.and_then(Value::as_object));
+            let is_empty = |members: Option<&Map<String, Value>>| members.is_none_or(Map::is_empty);
+            if is_empty(old_members) && is_empty(new_members) && old != new {
                 changes.push(FieldChange { path: path.clone(), old: old.cloned(), new: new.cloned() });
             }
-            for key in keys {
+            // Both are sorted, so their keys are met in order.
+            let mut olds = old_members.into_iter().flatten().peekable();
+            let mut news = new_members.into_iter().flatten().peekable();
+            loop {
+                let next = match (olds.peek(), news.peek()) {
+                    (None, None) => break,
+                    (Some((old, _)), Some((new, _))) => old.cmp(new),
+                    (Some(_), None) => Ordering::Less,
+                    (None, Some(_)) => Ordering::Greater,
+                };
+                let old = if next.is_le() { olds.next() } else { None };
+                let new = if next.is_ge() { news.next() } else { None };
+                let Some((key, _)) = old.or(new) else { break };
                 if !path.is_empty() {
                     path.push('.');
                 }
-                path.push_str(&key);
-                walk(path, old.and_then(|v| v.get(&key)), new.and_then(|v| v.get(&key)), changes);
+                path.push_str(key);
+                walk(path, old.map(|(_, value)| value), new.map(|(_, value)| value), changes);
                 path.truncate(length);
             }
         }
@@ -61,6 +63,7 @@ fn walk(path: &mut String, old: Option<&Value>, new: Option<&Value>, changes: &m
                 path.truncate(length);
             }
         }
+        _ if old == new => {}
         _ => changes.push(FieldChange { path: path.clone(), old: old.cloned(), new: new.cloned() }),
     }
 }

@@ -169,16 +169,16 @@ impl History {
         match &command {
             Command::Ask(request) => {
                 answer = Some(cluster.ask(request, &mut facts));
-                self.push_moment(&cluster, &facts, 0);
+                self.push_moment(cluster, &facts, 0);
             }
             Command::Fault(fault) => {
                 cluster.cause(fault, &mut facts);
-                self.push_moment(&cluster, &facts, 0);
+                self.push_moment(cluster, &facts, 0);
             }
             Command::Step => {
                 // Heartbeats and looks that change nothing are passed over, but never a whole tick.
                 while cluster.step(&mut facts) == (Moved::Step { routine: true }) {}
-                self.push_moment(&cluster, &facts, 0);
+                self.push_moment(cluster, &facts, 0);
             }
             Command::Tick => {
                 let mut kept = 0;
@@ -187,14 +187,14 @@ impl History {
                     match cluster.step(&mut facts) {
                         Moved::Step { routine: false } if kept < MOMENTS_PER_TICK => {
                             kept += 1;
-                            self.push_moment(&cluster, &facts, recorded);
+                            self.push_moment(cluster.clone(), &facts, recorded);
                             recorded = facts.len();
                         }
                         Moved::Step { .. } => {}
                         Moved::TickEnded => break,
                     }
                 }
-                self.push_moment(&cluster, &facts, recorded);
+                self.push_moment(cluster, &facts, recorded);
             }
         }
         Performed { answer, facts, forked }
@@ -218,14 +218,11 @@ impl History {
         log.push_back(command.clone());
     }
 
-    fn push_moment(&mut self, cluster: &Cluster, facts: &[Arc<Fact>], recorded: usize) {
+    fn push_moment(&mut self, cluster: Cluster, facts: &[Arc<Fact>], recorded: usize) {
         let branch = &mut self.branches[self.branch];
         branch.facts.extend(facts[recorded..].iter().cloned());
-        let moment = Moment {
-            cluster: Arc::new(cluster.clone()),
-            facts: branch.facts.len(),
-            commands: branch.log.len(),
-        };
+        let moment =
+            Moment { cluster: Arc::new(cluster), facts: branch.facts.len(), commands: branch.log.len() };
         branch.moments.push_back(moment);
         self.moment = branch.moments.len() - 1;
     }

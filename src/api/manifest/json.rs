@@ -3,8 +3,6 @@
 //! Models: Go's `encoding/json` scanner and `Decoder`.
 //! Leaves out: nothing but nesting beyond [`MAX_DEPTH`].
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Number, Value};
 
 use super::places::{Inside, Place, Places};
@@ -122,7 +120,7 @@ impl<'a> JsonReader<'a> {
     }
 
     fn map(&mut self, depth: usize, path: &mut String, at: Place) -> Read<(Value, Places)> {
-        let (mut values, mut places) = (Map::new(), BTreeMap::new());
+        let (mut values, mut places) = (Map::new(), Vec::new());
         self.position += 1;
         self.skip_space();
         if self.bytes.get(self.position) == Some(&b'}') {
@@ -152,7 +150,7 @@ impl<'a> JsonReader<'a> {
             }
             path.truncate(length);
             inner.at = key_at;
-            places.insert(key.clone(), inner);
+            places.push((key.clone(), inner));
             values.insert(key, value);
             self.skip_space();
             match self.bytes.get(self.position) {

@@ -1,7 +1,5 @@
 //! Where in a text each node of a manifest stands.
 
-use std::collections::BTreeMap;
-
 /// A place in a text; both numbers count from one, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Place {
@@ -30,8 +28,8 @@ pub enum Inside {
     Nothing,
     /// The items of a list, in order.
     Items(Vec<Places>),
-    /// The members of a map, by key.
-    Members(BTreeMap<String, Places>),
+    /// The members of a map with their keys, as they stand in the text; of a key that stands twice, the last one counts.
+    Members(Vec<(String, Places)>),
 }
 
 /// One step of a path: `.name`, `[0]` or `[some key]`.
@@ -64,7 +62,9 @@ impl Places {
             let next = match &node.inside {
                 Inside::Nothing => None,
                 Inside::Items(items) => step.parse::<usize>().ok().and_then(|index| items.get(index)),
-                Inside::Members(members) => members.get(step),
+                Inside::Members(members) => {
+                    members.iter().rev().find(|(key, _)| key == step).map(|(_, inner)| inner)
+                }
             };
             match next {
                 Some(next) => node = next,

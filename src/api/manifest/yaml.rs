@@ -50,7 +50,7 @@ struct Open {
 
 enum Content {
     List(Vec<Value>, Vec<Places>),
-    Map { values: Map<String, Value>, places: BTreeMap<String, Places>, key: Option<Key> },
+    Map { values: Map<String, Value>, places: Vec<(String, Places)>, key: Option<Key>, is_merged: bool },
 }
 
 /// The key that waits for its value.
@@ -163,7 +163,8 @@ impl Builder {
                 Ok(())
             }
             Event::MappingStart(anchor, _) => {
-                let content = Content::Map { values: Map::new(), places: BTreeMap::new(), key: None };
+                let content =
+                    Content::Map { values: Map::new(), places: Vec::new(), key: None, is_merged: false };
                 self.begin(anchor, at, content);
                 Ok(())
             }
@@ -243,12 +244,15 @@ impl Builder {
                 values.push(node.value);
                 places.push(node.places);
             }
-            Content::Map { values, places, key } => match key.take() {
+            Content::Map { values, places, key, is_merged } => match key.take() {
                 None if node.merge => *key = Some(Key::Merge),
                 None => {
                     let name = key_text(&node.value)
                         .map_err(|shown| mistake(&format!("invalid map key: {shown}"), at.line, at.column))?;
-                    let is_duplicate = places.contains_key(&name);
+                    // What was merged in may be said again; nobody looks through a thousand keys for each.
+                    let is_duplicate = values.contains_key(&name)
+                        && (!*is_merged
+                            || (places.len() < 1000 && places.iter().any(|(key, _)| *key == name)));
                     if is_duplicate && self.duplicates.len() < 100 {
                         let duplicate = Duplicate { path: self.path(&name), at };
                         self.duplicates.push(duplicate);
@@ -259,10 +263,11 @@ impl Builder {
                 }
                 Some(Key::Name(name, key_at)) => {
                     node.places.at = key_at;
-                    places.insert(name.clone(), node.places);
+                    places.push((name.clone(), node.places));
                     values.insert(name, node.value);
                 }
                 Some(Key::Merge) => {
+                    *is_merged = true;
                     merge(values, node.value).map_err(|message| mistake(message, at.line, at.column))?
                 }
             },

@@ -363,12 +363,11 @@ fn admit_service(transaction: &mut Transaction<'_>, service: &mut Service) -> Re
         transaction.store.list::<Service>().filter(is_other).cloned().collect()
     };
     if service.spec.cluster_ip.is_empty() {
-        let taken: std::collections::BTreeSet<String> =
-            others(transaction).iter().map(|other| other.spec.cluster_ip.clone()).collect();
         service.spec.cluster_ip = loop {
             let number = 256 + transaction.stream.below(65_536 - 512);
             let address = format!("10.96.{}.{}", number / 256, number % 256);
-            if !taken.contains(&address) {
+            // A change of a Service that has no address yet may meet itself, with none.
+            if !transaction.store.list::<Service>().any(|other| other.spec.cluster_ip == address) {
                 break address;
             }
         };

@@ -45,8 +45,10 @@ fn walk(kind: &'static Type, record: &mut Record) {
     }
     for field in &kind.fields {
         if let Some(default) = field.default.filter(|text| *text != "0" && *text != "false") {
-            let value = serde_json::from_str(default).unwrap_or(Value::Null);
-            set_absent(record, field.name, value);
+            if is_absent(record, field.name) {
+                let value = serde_json::from_str(default).unwrap_or(Value::Null);
+                record.insert(field.name.to_string(), value);
+            }
         }
         if let Some(value) = record.get_mut(field.name) {
             descend(&field.shape, value);
@@ -77,14 +79,18 @@ fn descend(shape: &'static Shape, value: &mut Value) {
     }
 }
 
-/// Sets a field that is absent or zero.
-fn set_absent(record: &mut Record, name: &str, value: impl Into<Value>) {
-    let is_absent = match record.get(name) {
+/// Whether a field is absent or zero.
+fn is_absent(record: &Record, name: &str) -> bool {
+    match record.get(name) {
         None | Some(Value::Null) => true,
         Some(Value::String(text)) => text.is_empty(),
         _ => false,
-    };
-    if is_absent {
+    }
+}
+
+/// Sets a field that is absent or zero.
+fn set_absent(record: &mut Record, name: &str, value: impl Into<Value>) {
+    if is_absent(record, name) {
         record.insert(name.to_string(), value.into());
     }
 }

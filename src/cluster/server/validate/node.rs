@@ -26,7 +26,7 @@ impl<'a> Node<'a> {
 
     /// A field.
     pub fn at(&self, name: &str) -> Node<'a> {
-        let path = if self.path.is_empty() { name.to_string() } else { format!("{}.{name}", self.path) };
+        let path = if self.path.is_empty() { name.to_string() } else { [&self.path, ".", name].concat() };
         Node { path, value: self.value.get(name).unwrap_or(&Value::Null) }
     }
 
@@ -45,9 +45,8 @@ impl<'a> Node<'a> {
     /// The members of a map, by key.
     pub fn members(&self) -> Vec<(&'a str, Node<'a>)> {
         let members = self.value.as_object().into_iter().flatten();
-        members
-            .map(|(key, value)| (key.as_str(), Node { path: format!("{}[{key}]", self.path), value }))
-            .collect()
+        let node = |key: &str, value| Node { path: [&self.path, "[", key, "]"].concat(), value };
+        members.map(|(key, value)| (key.as_str(), node(key, value))).collect()
     }
 
     /// Whether anything stands there.
