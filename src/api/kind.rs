@@ -88,15 +88,15 @@ kinds! {
     /// A Secret.
     Secret: "" "v1" "secrets" "secret" [] namespaced stored;
     /// A service account.
-    ServiceAccount: "" "v1" "serviceaccounts" "serviceaccount" ["sa"] namespaced stored;
+    ServiceAccount: "" "v1" "serviceaccounts" "serviceaccount" ["sa"] namespaced;
     /// A limit on the sum of a namespace.
-    ResourceQuota: "" "v1" "resourcequotas" "resourcequota" ["quota"] namespaced stored;
+    ResourceQuota: "" "v1" "resourcequotas" "resourcequota" ["quota"] namespaced;
     /// Limits and defaults for single containers of a namespace.
     LimitRange: "" "v1" "limitranges" "limitrange" ["limits"] namespaced stored;
     /// A claim on a volume.
-    PersistentVolumeClaim: "" "v1" "persistentvolumeclaims" "persistentvolumeclaim" ["pvc"] namespaced stored;
+    PersistentVolumeClaim: "" "v1" "persistentvolumeclaims" "persistentvolumeclaim" ["pvc"] namespaced;
     /// A volume.
-    PersistentVolume: "" "v1" "persistentvolumes" "persistentvolume" ["pv"] cluster stored;
+    PersistentVolume: "" "v1" "persistentvolumes" "persistentvolume" ["pv"] cluster;
     /// A StatefulSet.
     StatefulSet: "apps" "v1" "statefulsets" "statefulset" ["sts"] namespaced all;
     /// A DaemonSet.
@@ -104,15 +104,15 @@ kinds! {
     /// A Job.
     Job: "batch" "v1" "jobs" "job" [] namespaced all;
     /// A CronJob.
-    CronJob: "batch" "v1" "cronjobs" "cronjob" ["cj"] namespaced all stored;
+    CronJob: "batch" "v1" "cronjobs" "cronjob" ["cj"] namespaced all;
     /// A HorizontalPodAutoscaler.
-    HorizontalPodAutoscaler: "autoscaling" "v2" "horizontalpodautoscalers" "horizontalpodautoscaler" ["hpa"] namespaced all stored;
+    HorizontalPodAutoscaler: "autoscaling" "v2" "horizontalpodautoscalers" "horizontalpodautoscaler" ["hpa"] namespaced all;
     /// A PodDisruptionBudget.
-    PodDisruptionBudget: "policy" "v1" "poddisruptionbudgets" "poddisruptionbudget" ["pdb"] namespaced stored;
+    PodDisruptionBudget: "policy" "v1" "poddisruptionbudgets" "poddisruptionbudget" ["pdb"] namespaced;
     /// A NetworkPolicy.
     NetworkPolicy: "networking.k8s.io" "v1" "networkpolicies" "networkpolicy" ["netpol"] namespaced stored;
     /// A class of volumes.
-    StorageClass: "storage.k8s.io" "v1" "storageclasses" "storageclass" ["sc"] cluster stored;
+    StorageClass: "storage.k8s.io" "v1" "storageclasses" "storageclass" ["sc"] cluster;
     /// A class of priorities.
     PriorityClass: "scheduling.k8s.io" "v1" "priorityclasses" "priorityclass" ["pc"] cluster stored;
     /// Rights in a namespace.

@@ -1,6 +1,7 @@
 //! The nouns: typed kinds, quantities, labels, the schema, manifests.
 
 pub mod codec;
+pub mod cron;
 pub mod discovery;
 pub mod int_or_string;
 pub mod kind;

@@ -26,6 +26,24 @@ pub enum Actor {
     Job,
     /// The controller that deletes Jobs some time after their end.
     TtlAfterFinished,
+    /// The CronJob controller.
+    CronJob,
+    /// The HorizontalPodAutoscaler controller.
+    HorizontalPodAutoscaler,
+    /// The controller that keeps the books of PodDisruptionBudgets.
+    Disruption,
+    /// The ResourceQuota controller.
+    ResourceQuota,
+    /// The controller that binds claims to volumes.
+    PersistentVolume,
+    /// The controllers that hold claims and volumes while they are used.
+    VolumeProtection,
+    /// The controller that gives every namespace its account.
+    ServiceAccount,
+    /// The controller that gives every namespace the root certificate.
+    RootCa,
+    /// The cluster's volume provisioner.
+    Provisioner,
     /// The EndpointSlice controller.
     EndpointSlice,
     /// The endpoints controller, which keeps the older list of a Service's endpoints.
@@ -67,6 +85,15 @@ impl Actor {
             Self::DaemonSet => "daemonset",
             Self::Job => "job",
             Self::TtlAfterFinished => "ttlafterfinished",
+            Self::CronJob => "cronjob",
+            Self::HorizontalPodAutoscaler => "autoscaler",
+            Self::Disruption => "disruption",
+            Self::ResourceQuota => "resourcequota",
+            Self::PersistentVolume => "persistentvolume",
+            Self::VolumeProtection => "volumeprotection",
+            Self::ServiceAccount => "serviceaccount",
+            Self::RootCa => "rootca",
+            Self::Provisioner => "provisioner",
             Self::EndpointSlice => "endpointslice",
             Self::Endpoints => "endpoints",
             Self::Namespace => "namespace",
@@ -100,6 +127,15 @@ impl Actor {
             Self::DaemonSet => "daemonset-controller",
             Self::Job => "job-controller",
             Self::TtlAfterFinished => "ttl-after-finished-controller",
+            Self::CronJob => "cronjob-controller",
+            Self::HorizontalPodAutoscaler => "horizontal-pod-autoscaler",
+            Self::Disruption => "controllermanager",
+            Self::ResourceQuota => "resourcequota-controller",
+            Self::PersistentVolume => "persistentvolume-controller",
+            Self::VolumeProtection => "pvc-protection-controller",
+            Self::ServiceAccount => "service-account-controller",
+            Self::RootCa => "root-ca-certificate-publisher-controller",
+            Self::Provisioner => "rancher.io/local-path_provisioner",
             Self::EndpointSlice => "endpoint-slice-controller",
             Self::Endpoints => "endpoint-controller",
             Self::Namespace => "namespace-controller",

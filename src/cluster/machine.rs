@@ -93,6 +93,14 @@ impl Cluster {
                 Actor::DaemonSet,
                 Actor::Job,
                 Actor::TtlAfterFinished,
+                Actor::CronJob,
+                Actor::HorizontalPodAutoscaler,
+                Actor::Disruption,
+                Actor::ResourceQuota,
+                Actor::PersistentVolume,
+                Actor::VolumeProtection,
+                Actor::ServiceAccount,
+                Actor::RootCa,
                 Actor::EndpointSlice,
                 Actor::Endpoints,
                 Actor::Namespace,
@@ -111,7 +119,12 @@ impl Cluster {
         }
         if settings.system_pods {
             actors.extend(settings.nodes.iter().map(|node| Actor::KubeProxy(node.name.as_str().into())));
-            actors.extend([Actor::ServiceLoadBalancer, Actor::CoreDns, Actor::IngressController]);
+            actors.extend([
+                Actor::Provisioner,
+                Actor::ServiceLoadBalancer,
+                Actor::CoreDns,
+                Actor::IngressController,
+            ]);
         }
         let component = |actor: &Actor| Component {
             queue: WorkQueue::default(),
@@ -433,7 +446,7 @@ impl Cluster {
         let outcome = component::reconcile(actor, &mut component, &self.view(&round.view), &key);
         self.round = Some(round);
         let idle = outcome.writes.is_empty() && outcome.notes.is_empty();
-        let routine = key.is_routine() || idle;
+        let routine = key.writes_routine() || idle;
 
         let head = self.next_fact_id();
         let head_index = facts.len();
@@ -456,7 +469,7 @@ impl Cluster {
         let mut created = Name::default();
         for mut write in outcome.writes {
             write.operation.name_created(&created);
-            match self.execute(actor, head, &write, key.is_routine(), facts) {
+            match self.execute(actor, head, &write, key.writes_routine(), facts) {
                 Ok(None) => {}
                 Ok(Some(written)) => {
                     writes_done += 1;

@@ -27,6 +27,7 @@ pub mod server;
 pub mod service_target;
 pub mod settings;
 pub mod store;
+pub mod usage;
 pub mod verdict;
 pub mod workload;
 pub mod world;

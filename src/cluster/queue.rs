@@ -19,18 +19,25 @@ pub enum WorkKey {
     Heartbeat,
     /// A probe of one Pod whose result is not about to change.
     Probe(ObjectKey),
+    /// One object that is looked at again and again, whether anything changed or not.
+    Resync(ObjectKey),
 }
 
 impl WorkKey {
-    /// Whether the work is only a heartbeat or an unchanged probe, which do not count against quiet.
+    /// Whether the work is only a heartbeat, an unchanged probe or a periodic look, which do not count against quiet.
     pub fn is_routine(&self) -> bool {
+        matches!(self, Self::Heartbeat | Self::Probe(_) | Self::Resync(_))
+    }
+
+    /// Whether what it writes is routine, too.
+    pub fn writes_routine(&self) -> bool {
         matches!(self, Self::Heartbeat | Self::Probe(_))
     }
 
     /// The object, if the key names one.
     pub fn object(&self) -> Option<&ObjectKey> {
         match self {
-            Self::Object(key) | Self::Probe(key) => Some(key),
+            Self::Object(key) | Self::Probe(key) | Self::Resync(key) => Some(key),
             Self::Sync | Self::Heartbeat => None,
         }
     }
@@ -43,6 +50,7 @@ impl std::fmt::Display for WorkKey {
             Self::Sync => f.write_str("sync"),
             Self::Heartbeat => f.write_str("heartbeat"),
             Self::Probe(key) => write!(f, "probe of {key}"),
+            Self::Resync(key) => write!(f, "another look at {key}"),
         }
     }
 }

@@ -27,6 +27,7 @@ use crate::api::kinds::workloads::DaemonSet;
 use crate::api::meta::ObjectKey;
 use crate::api::object::Object;
 use crate::cluster::store::Store;
+use crate::cluster::usage;
 
 /// Fills in what the server owns of a new object.
 ///
@@ -61,10 +62,10 @@ pub fn on_create(transaction: &mut Transaction<'_>, object: &mut Object) -> Resu
 fn check_quotas(transaction: &Transaction<'_>, object: &Object) -> Result<(), Status> {
     let namespace = &object.meta().namespace;
     let store = &transaction.store;
-    let mut others: Option<Vec<quota::Usage>> = None;
+    let mut others: Option<Vec<usage::Usage>> = None;
     for one in store.list_in::<ResourceQuota>(namespace) {
         let others = others
-            .get_or_insert_with(|| store.objects_in(object.kind(), namespace).map(quota::usage_of).collect());
+            .get_or_insert_with(|| store.objects_in(object.kind(), namespace).map(usage::usage_of).collect());
         if let Some(why) = quota::refusal(&one.encode(), object, others) {
             return Err(Status::forbidden(object.kind(), &object.meta().name, &why));
         }
@@ -203,8 +204,23 @@ fn admit_claim(store: &Store, claim: &mut PersistentVolumeClaim) {
     }
 }
 
-/// The selector and labels by which a Job finds its Pods, unless they are there.
+/// What a Job made by a controller leaves out, and the selector and labels by which a Job finds its Pods.
 fn name_pods_of(job: &mut Job) {
+    let spec = &mut job.spec;
+    if spec.completions.is_none() && spec.parallelism.is_none() {
+        spec.completions = Some(1);
+    }
+    let limit = if spec.backoff_limit_per_index.is_some() { i32::MAX } else { 6 };
+    spec.parallelism.get_or_insert(1);
+    spec.backoff_limit.get_or_insert(limit);
+    spec.suspend.get_or_insert(false);
+    if spec.completion_mode.is_empty() {
+        spec.completion_mode = "NonIndexed".to_string();
+    }
+    if spec.pod_replacement_policy.is_empty() {
+        let policy = if spec.pod_failure_policy.is_null() { "TerminatingOrFailed" } else { "Failed" };
+        spec.pod_replacement_policy = policy.to_string();
+    }
     let is_manual = job.spec.rest.get("manualSelector") == Some(&Value::Bool(true));
     if is_manual || job.spec.selector.is_some() {
         return;

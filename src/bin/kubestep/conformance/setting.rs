@@ -73,6 +73,14 @@ pub fn objects_before(stage: &Stage, step: &Value, about: &str) -> Vec<Value> {
         }
     }
     for (kind, name) in &created {
+        if *kind == "ConfigMap" && !makes(step, "ConfigMap", name) && text(step, "do") != "start" {
+            let entry = listed(step, "ConfigMap").find(|map| text(map, "name") == *name);
+            let finalizers = entry.and_then(|map| map.get("finalizers")).cloned().unwrap_or(json!([]));
+            objects.push(json!({
+                "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "finalizers": finalizers},
+            }));
+            continue;
+        }
         let is_numbered = |set: &Value| name.starts_with(&format!("{}-", text(set, "name")));
         let is_bare = *kind == "Pod" && !name.contains('<') && !listed(step, "StatefulSet").any(is_numbered);
         if !is_bare || makes(step, "Pod", name) || matches!(text(step, "do"), "pod" | "create_pod" | "pod_up")
@@ -113,7 +121,8 @@ fn scaled_deployments(step: &Value) -> Vec<(&str, u64)> {
     found
 }
 
-fn number_after(text: &str, words: &str) -> Option<u64> {
+/// The number behind those words.
+pub fn number_after(text: &str, words: &str) -> Option<u64> {
     let rest = &text[text.find(words)? + words.len()..];
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     rest[..digits].parse().ok()

@@ -136,9 +136,21 @@ pub fn replica_sets(stage: &Stage, with_generations: bool) -> Vec<Value> {
         } else {
             fields
         };
-        fields.unless_empty("deleting", deleting(rs)).unless_empty("conditions", conditions(rs)).done()
+        fields.unless_empty("deleting", deleting(rs)).done()
     };
     by_creation(stage, Kind::ReplicaSet).iter().map(one).collect()
+}
+
+/// `conditions`: those of ReplicaSets that have any, by name.
+pub fn conditions_of_replica_sets(stage: &Stage) -> Value {
+    let sets = objects(stage, Kind::ReplicaSet).into_iter();
+    let with_conditions = sets.map(|set| (text(&set, "/metadata/name").to_string(), conditions(&set)));
+    Value::Object(
+        with_conditions
+            .filter(|(_, lines)| !lines.is_empty())
+            .map(|(name, lines)| (name, lines.into()))
+            .collect(),
+    )
 }
 
 fn deleting(object: &Value) -> bool {

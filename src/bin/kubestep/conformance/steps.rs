@@ -28,6 +28,9 @@ const STRETCH: i64 = 10;
 /// A chain of controllers has come to rest when nothing is due within this many ticks.
 const REST_TICKS: u64 = 4;
 
+/// Each link of a chain of controllers follows the one before it within so many ticks.
+const CHAIN_TICKS: u64 = 1;
+
 /// Fields of manifests that hold seconds which a controller counts.
 const PERIODS: &[&str] = &["minReadySeconds", "progressDeadlineSeconds", "ttlSecondsAfterFinished"];
 
@@ -117,6 +120,9 @@ struct Trace {
     about: String,
 }
 
+/// The ConfigMap that every namespace has.
+const ROOT_CA: &str = "kube-root-ca.crt";
+
 /// The most readings of a state that are kept for the next one.
 const MOST_WAYS: usize = 24;
 
@@ -158,7 +164,14 @@ impl Trace {
         // What a controller does every so many seconds of its own accord goes by the cluster's clock.
         let ticks = stretched.max(step.get("waited_seconds").and_then(Value::as_u64).unwrap_or(0));
         self.stage.advance(ticks);
-        self.stage.settle(REST_TICKS);
+        let waits = text(step, "do") == "wait" || step.get("seconds").is_some();
+        if waits && let Some(seconds) = setting::number_after(text(step, "note"), "about ") {
+            // What a controller waits for of its own accord goes by the cluster's clock.
+            self.stage.advance(seconds);
+        }
+        // The namespace controller waits before it begins; the chain itself never pauses for so long.
+        let gap = if text(step, "do") == "delete_namespace" { CHAIN_TICKS } else { REST_TICKS };
+        self.stage.settle(gap);
         if !text(step, "until").is_empty() {
             self.wait_until(text(step, "until"));
         }
@@ -194,6 +207,14 @@ impl Trace {
     /// Brings about what the recorder had set up without a step of its own.
     fn set_up(&mut self, step: &Value, later: &[Value]) -> Result<(), String> {
         let manifest = manifest::parse(text(step, "manifest"));
+        let node = text(step, "node");
+        let is_shown = || {
+            let slices = later.iter().filter_map(|step| step.pointer("/state/slices"));
+            slices.map(Value::to_string).any(|slices| slices.contains(&format!("\"nodeName\":\"{node}\"")))
+        };
+        if text(step, "do") == "pod_up" && !node.is_empty() && is_shown() {
+            self.label_node(node, &Map::new()).map_err(|status| refused(&status))?;
+        }
         let daemons = manifest.documents.iter().find(|document| text(&document.value, "kind") == "DaemonSet");
         let selector = daemons.and_then(|set| set.value.pointer("/spec/template/spec/nodeSelector"));
         if let Some(Value::Object(labels)) = selector {
@@ -455,6 +476,15 @@ impl Trace {
                 let mut request = Request::new(Verb::Delete, Kind::Namespace, "", name, Value::Null);
                 request.options.dry_run = step.get("dry_run").is_some_and(|dry_run| *dry_run != json!(false));
                 self.send(request)
+            }
+            "remove_finalizer" => {
+                let held = state::objects(&self.stage, Kind::ConfigMap).into_iter().find(|map| {
+                    let finalizers = map.pointer("/metadata/finalizers").and_then(Value::as_array);
+                    finalizers.is_some_and(|finalizers| !finalizers.is_empty())
+                });
+                let held = held.ok_or("nothing has a finalizer")?;
+                let patch = json!({"metadata": {"finalizers": []}});
+                self.ask(Verb::MergePatch, Kind::ConfigMap, NAMESPACE, text(&held["metadata"], "name"), patch)
             }
             "kubectl" => return self.kubectl(step).map(Ok),
             other => return Err(format!("the stimulus `{other}` cannot be given")),
@@ -932,7 +962,9 @@ impl Trace {
             if key == "events" {
                 let wanted: Vec<&str> =
                     wanted.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-                ways = self.compare_events(&without_repeats(&wanted), &ways, folded, once)?;
+                let wanted = without_repeats(&wanted);
+                let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+                ways = self.compare_events(&wanted, &ways, folded, once)?;
                 continue;
             }
             let got = self.observed(key, wanted, &shown)?;
@@ -972,6 +1004,7 @@ impl Trace {
             "pods" if wanted.is_object() => state::pods_by_owner(stage, self.fact),
             "pods" => state::pods_listed(stage).into(),
             "deployments" => state::deployments(stage),
+            "conditions" => state::conditions_of_replica_sets(stage),
             "slices" => state::slices(stage).into(),
             "endpoints_objects" => state::endpoints(stage).into(),
             "namespace" => state::namespace(stage),
@@ -1001,7 +1034,12 @@ impl Trace {
                 let kind = *known.ok_or(format!("- {kind}: {wanted}\n+ the kind is not known"))?;
                 let with_labels =
                     wanted.as_array().is_some_and(|list| list.iter().any(|one| one.get("labels").is_some()));
-                state::general(stage, kind, with_labels).into()
+                let mut found = state::general(stage, kind, with_labels);
+                // Recordings leave out what every namespace has, unless they are about it.
+                if !wanted.to_string().contains(ROOT_CA) {
+                    found.retain(|object| text(object, "name") != ROOT_CA);
+                }
+                found.into()
             }
         })
     }
@@ -1050,15 +1088,27 @@ impl Trace {
     }
 }
 
+/// Behind an event that is told again and again.
+const REPEATED: &str = " (repeated with growing back-off)";
+
 /// An event's line without its count.
 fn without_count(line: &str) -> &str {
     line.rsplit_once(" (count ").map_or(line, |(text, _)| text)
 }
 
 /// The lines but for those that are told again with a count.
-fn without_repeats<'v>(lines: &[&'v str]) -> Vec<&'v str> {
-    let is_told_again = |line: &str| lines.iter().any(|other| *other != line && without_count(other) == line);
-    lines.iter().copied().filter(|line| !is_told_again(line)).collect()
+fn without_repeats(lines: &[&str]) -> Vec<String> {
+    let times = |line: &str| lines.iter().filter(|other| without_count(other) == without_count(line)).count();
+    let is_last = |place: usize| {
+        !lines[place + 1..].iter().any(|later| without_count(later) == without_count(lines[place]))
+    };
+    let kept = lines.iter().enumerate().filter(|(place, _)| is_last(*place));
+    // From the third time on it is a retry, and how often that is told is a matter of time.
+    let told = kept.map(|(_, line)| match times(line) {
+        3.. => format!("{}{REPEATED}", without_count(line)),
+        _ => line.to_string(),
+    });
+    told.collect()
 }
 
 /// The node that a Pod's required affinity names.
@@ -1072,7 +1122,6 @@ fn tied_to(pod: &Value) -> Option<String> {
 
 /// Events as lists per object; an expected one that is `repeated with growing back-off` stands for any number.
 fn match_events(expected: &[&str], got: &[&str], bindings: &Bindings) -> Vec<Bindings> {
-    const REPEATED: &str = " (repeated with growing back-off)";
     let (repeated, once): (Vec<&str>, Vec<&str>) = expected.iter().partition(|line| line.ends_with(REPEATED));
     let mut left: Vec<&str> = got.to_vec();
     let mut bindings = bindings.clone();
@@ -1182,19 +1231,25 @@ fn has_containers(pod: &Value) -> bool {
     pod.pointer("/status/containerStatuses").is_some()
 }
 
+/// Up to so many objects that look alike are told apart by a later state.
+const MOST_ALIKE: usize = 6;
+
 /// The keys of state whose lists are sets.
-const SETS: &[&str] = &["endpoints"];
+const SETS: &[&str] = &["endpoints", "ports"];
 
 fn matches_state(expected: &Value, got: &Value, bindings: &Bindings) -> Vec<Bindings> {
     match (expected, got) {
         (Value::Array(wanted), Value::Array(found)) => {
             // Lists with readable names come in order; the others are sets.
-            let in_order = tree::matches_list(wanted, found, Order::Given, SETS, bindings);
-            if in_order.is_empty() {
-                tree::matches_list(wanted, found, Order::Free, SETS, bindings)
-            } else {
-                in_order
+            let mut ways = tree::matches_list(wanted, found, Order::Given, SETS, bindings);
+            if ways.is_empty() || wanted.len() <= MOST_ALIKE {
+                for way in tree::matches_list(wanted, found, Order::Free, SETS, bindings) {
+                    if !ways.contains(&way) {
+                        ways.push(way);
+                    }
+                }
             }
+            ways
         }
         _ => tree::matches(expected, got, SETS, bindings),
     }

@@ -2,80 +2,19 @@
 //!
 //! What is used is counted from the store each time, so that no record of it can grow stale.
 //!
-//! Models: `plugin/pkg/admission/resourcequota/controller.go`, `pkg/quota/v1/evaluator/core` (v1.36).
-//! Leaves out: scopes, updates, the quota's own status.
-
-use std::collections::BTreeMap;
+//! Models: `plugin/pkg/admission/resourcequota/controller.go` (v1.36).
+//! Leaves out: scopes, updates; the quota's own status is written by its controller.
 
 use serde_json::Value;
 
-use crate::api::kind::Kind;
 use crate::api::kinds::pod::{Container, Pod};
 use crate::api::object::Object;
 use crate::api::quantity::Quantity;
-
-/// How much of each resource something uses.
-pub type Usage = BTreeMap<String, Quantity>;
+use crate::cluster::usage::{Usage, usage_of};
 
 /// The names of what a Pod's containers must ask for when a quota counts it.
 const COMPUTE: [&str; 6] =
     ["cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"];
-
-/// What one object uses.
-pub fn usage_of(object: &Object) -> Usage {
-    let kind = object.kind();
-    let mut usage = Usage::new();
-    let one = || Quantity::from_value(1);
-    usage.insert(format!("count/{}", kind.group_resource()), one());
-    let counted = matches!(
-        kind,
-        Kind::ConfigMap | Kind::Secret | Kind::PersistentVolumeClaim | Kind::ResourceQuota | Kind::Service
-    );
-    if counted {
-        usage.insert(kind.plural().to_string(), one());
-    }
-    match object {
-        Object::Pod(pod) => of_pod(&mut usage, pod),
-        Object::Service(service) => {
-            let kind = service.spec.service_type.as_str();
-            if matches!(kind, "NodePort" | "LoadBalancer") {
-                let ports = i64::try_from(service.spec.ports.len()).unwrap_or(i64::MAX);
-                usage.insert("services.nodeports".to_string(), Quantity::from_value(ports));
-            }
-            if kind == "LoadBalancer" {
-                usage.insert("services.loadbalancers".to_string(), one());
-            }
-        }
-        Object::PersistentVolumeClaim(claim) => {
-            let size = claim.spec.resources.requests.get("storage").copied();
-            usage.insert("requests.storage".to_string(), size.unwrap_or_default());
-        }
-        _ => {}
-    }
-    usage
-}
-
-fn of_pod(usage: &mut Usage, pod: &Pod) {
-    if pod.is_finished() {
-        usage.clear();
-        return;
-    }
-    usage.insert("pods".to_string(), Quantity::from_value(1));
-    let sum =
-        |containers: &[Container], of: fn(&Container) -> &crate::api::kinds::ResourceList, name: &str| {
-            containers
-                .iter()
-                .filter_map(|container| of(container).get(name))
-                .fold(Quantity::default(), |sum, amount| sum.add(amount))
-        };
-    for name in ["cpu", "memory", "ephemeral-storage"] {
-        let requests = sum(&pod.spec.containers, |c| &c.resources.requests, name);
-        let limits = sum(&pod.spec.containers, |c| &c.resources.limits, name);
-        usage.insert(name.to_string(), requests);
-        usage.insert(format!("requests.{name}"), requests);
-        usage.insert(format!("limits.{name}"), limits);
-    }
-}
 
 /// What a quota refuses about a new object, given what the others of the namespace use; none if nothing.
 pub fn refusal(quota: &Value, object: &Object, others: &[Usage]) -> Option<String> {

@@ -1,12 +1,13 @@
 //! Jobs and CronJobs.
 //!
-//! Models: `pkg/apis/batch/validation/validation.go`, the cron parser `robfig/cron` v3 (v1.36).
+//! Models: `pkg/apis/batch/validation/validation.go` (v1.36).
 //! Leaves out: rules for Pod failure and success, the zone database: a zone must only look like one.
 
 use super::field::FieldError;
 use super::meta;
 use super::node::{Errors, Node, immutable, non_negative};
 use super::pod;
+use crate::api::cron::Schedule;
 use crate::api::labels::{Selector, labels_of};
 use crate::api::names;
 
@@ -131,7 +132,7 @@ fn schedule_and_zone(errors: &mut Errors, spec: &Node<'_>) {
     let (schedule, zone) = (spec.at("schedule"), spec.at("timeZone"));
     if schedule.text().contains("TZ") {
         errors.push(schedule.invalid("cannot use TZ or CRON_TZ in schedule, use timeZone field instead"));
-    } else if let Err(complaint) = cron(schedule.text()) {
+    } else if let Err(complaint) = Schedule::parse(schedule.text()) {
         errors.push(schedule.invalid(&complaint));
     }
     if !zone.exists() {
@@ -172,82 +173,6 @@ fn looks_like_zone(zone: &str) -> bool {
     }
 }
 
-/// Reads a schedule of five fields, or a word such as `@daily`.
-fn cron(text: &str) -> Result<(), String> {
-    if let Some(word) = text.strip_prefix('@') {
-        return match word {
-            "yearly" | "annually" | "monthly" | "weekly" | "daily" | "midnight" | "hourly" => Ok(()),
-            _ if word.starts_with("every ") => Ok(()),
-            _ => Err(format!("unrecognized descriptor: {text}")),
-        };
-    }
-    let fields: Vec<&str> = text.split_whitespace().collect();
-    if fields.len() != 5 {
-        return Err(format!("expected exactly 5 fields, found {}: [{}]", fields.len(), fields.join(" ")));
-    }
-    const MONTHS: [&str; 12] =
-        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-    const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
-    let bounds: [(u32, u32, &[&str]); 5] =
-        [(0, 59, &[]), (0, 23, &[]), (1, 31, &[]), (1, 12, &MONTHS), (0, 6, &DAYS)];
-    for (field, (low, high, words)) in fields.iter().zip(bounds) {
-        for part in field.split(',') {
-            range(part, low, high, words)?;
-        }
-    }
-    Ok(())
-}
-
-fn range(part: &str, low: u32, high: u32, words: &[&str]) -> Result<(), String> {
-    let number = |text: &str| -> Result<u32, String> {
-        let lower = text.to_ascii_lowercase();
-        if let Some(index) = words.iter().position(|word| *word == lower) {
-            return Ok(u32::try_from(index).unwrap_or(0) + low);
-        }
-        match text.parse::<i64>() {
-            Ok(number) if number < 0 => Err(format!("negative number ({number}) not allowed: {text}")),
-            Ok(number) => Ok(u32::try_from(number).unwrap_or(u32::MAX)),
-            Err(_) => Err(format!(
-                "failed to parse int from {text}: strconv.Atoi: parsing {text:?}: invalid syntax"
-            )),
-        }
-    };
-    let pieces: Vec<&str> = part.split('/').collect();
-    let ends: Vec<&str> = pieces[0].split('-').collect();
-    let (start, mut end) = match ends[..] {
-        ["*" | "?"] => (low, high),
-        [only] => {
-            let only = number(only)?;
-            (only, only)
-        }
-        [first, last] => (number(first)?, number(last)?),
-        _ => return Err(format!("too many hyphens: {part}")),
-    };
-    let step = match pieces[..] {
-        [_] => 1,
-        [_, step] => {
-            if ends.len() == 1 {
-                end = high;
-            }
-            number(step)?
-        }
-        _ => return Err(format!("too many slashes: {part}")),
-    };
-    if start < low {
-        return Err(format!("beginning of range ({start}) below minimum ({low}): {part}"));
-    }
-    if end > high {
-        return Err(format!("end of range ({end}) above maximum ({high}): {part}"));
-    }
-    if start > end {
-        return Err(format!("beginning of range ({start}) beyond end of range ({end}): {part}"));
-    }
-    if step == 0 {
-        return Err(format!("step of range should be a positive number: {part}"));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,7 +193,7 @@ mod tests {
             ),
         ];
         for (sentence, text, expected) in table {
-            assert_eq!(cron(text).err().as_deref(), expected, "{sentence}");
+            assert_eq!(Schedule::parse(text).err().as_deref(), expected, "{sentence}");
         }
     }
 }
