@@ -88,7 +88,13 @@ pub fn parse(text: &str) -> Manifest {
         return Manifest { documents: Vec::new(), error: Some(ManifestError { message, at: START }) };
     }
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    if text.trim_start().starts_with('{') { parse_json(text) } else { parse_yaml(text) }
+    if text.trim_start().starts_with('{') { parse_json(text) } else { parse_yaml(text, read_document) }
+}
+
+/// Reads a YAML text that comes with the program. It is known to be well-formed, so kubectl's library is not asked what
+/// it would say; a mistake ends the reading all the same.
+pub fn parse_known(text: &str) -> Manifest {
+    parse_yaml(text, read_known_document)
 }
 
 /// Reads bytes that should be UTF-8.
@@ -153,7 +159,9 @@ fn parse_json(text: &str) -> Manifest {
     manifest
 }
 
-fn parse_yaml(text: &str) -> Manifest {
+type Reader = fn(&str, u32) -> Result<yaml::Read, ManifestError>;
+
+fn parse_yaml(text: &str, read: Reader) -> Manifest {
     let mut manifest = Manifest::default();
     let mut line = 1;
     let mut first_line = 1;
@@ -166,7 +174,7 @@ fn parse_yaml(text: &str) -> Manifest {
         let is_end = rest.is_empty();
         let separator = rest[..length].strip_prefix("---");
         if is_end || separator.is_some() {
-            if !read_part(&text[part_start..position], first_line, &mut manifest) {
+            if !read_part(&text[part_start..position], first_line, read, &mut manifest) {
                 return manifest;
             }
             if let Some(after) =
@@ -189,11 +197,11 @@ fn parse_yaml(text: &str) -> Manifest {
 }
 
 /// Reads one part; false when there is a mistake in it.
-fn read_part(part: &str, first_line: u32, manifest: &mut Manifest) -> bool {
+fn read_part(part: &str, first_line: u32, read: Reader, manifest: &mut Manifest) -> bool {
     if part.trim().is_empty() {
         return true;
     }
-    match read_document(part, first_line) {
+    match read(part, first_line) {
         Ok((Value::Null, _, _)) => true,
         Ok((value, places, duplicates)) => {
             let index = manifest.documents.len();
@@ -205,6 +213,12 @@ fn read_part(part: &str, first_line: u32, manifest: &mut Manifest) -> bool {
             false
         }
     }
+}
+
+fn read_known_document(part: &str, first_line: u32) -> Result<yaml::Read, ManifestError> {
+    yaml::read(part, first_line).map_err(|stop| match stop {
+        yaml::Stop::Limit(error) | yaml::Stop::Meaning(error) | yaml::Stop::Syntax(error) => error,
+    })
 }
 
 /// A broken document with more brackets than this is not read to its end: the port takes time for each open one.

@@ -1,6 +1,6 @@
 //! A lesson under way: what is to be caused and seen, and how far it is.
 
-use super::layout::{InspectorTab, ScreenTab};
+use super::layout::{Dialog, InspectorTab, ScreenTab};
 use super::session::File;
 use super::sharing::keep_choices;
 use super::state::State;
@@ -130,12 +130,13 @@ pub fn from_text(state: &mut State, text: &str) {
     }
 }
 
-/// The lessons, and the one under way.
+/// The lessons while one is chosen, and the one under way.
 pub fn lesson_view(state: &State) -> LessonView {
     let language = state.language;
-    let lessons = crate::lessons::all().iter();
+    let is_choosing = state.dialog == Some(Dialog::Lessons);
+    let offered = is_choosing.then(crate::lessons::all).unwrap_or_default().iter();
     LessonView {
-        lessons: lessons.map(|told| (told.lesson.id.clone(), told.telling(language).title.clone())).collect(),
+        lessons: offered.map(|told| (told.lesson.id.clone(), told.telling(language).title.clone())).collect(),
         open: state.lesson.as_ref().and_then(|run| open_view(run, language)),
     }
 }

@@ -107,12 +107,12 @@ fn install_system(cluster: &mut Cluster, facts: &mut Vec<Arc<Fact>>) {
     if !cluster.settings.system_pods {
         return;
     }
-    for document in manifest::parse(SYSTEM).documents {
+    for document in manifest::parse_known(SYSTEM).documents {
         install_document(cluster, document.value, facts);
     }
     let nodes: Vec<String> = cluster.settings.nodes.iter().map(|node| node.name.clone()).collect();
     for node in nodes {
-        for document in manifest::parse(KUBE_PROXY).documents {
+        for document in manifest::parse_known(KUBE_PROXY).documents {
             let mut pod = document.value;
             pod["spec"]["nodeName"] = node.as_str().into();
             install_document(cluster, pod, facts);

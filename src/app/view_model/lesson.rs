@@ -2,10 +2,10 @@
 
 use super::Mark;
 
-/// The lessons and the one under way.
+/// The lessons while one is chosen, and the one under way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LessonView {
-    /// Every lesson: (id, title).
+    /// Every lesson while one is chosen: (id, title).
     pub lessons: Vec<(String, String)>,
     /// The one under way.
     pub open: Option<OpenLesson>,

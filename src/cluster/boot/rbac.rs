@@ -35,7 +35,7 @@ pub(super) fn install(cluster: &mut Cluster, facts: &mut Vec<Arc<Fact>>) {
             "labels": {"kubernetes.io/bootstrapping": "rbac-defaults"},
         })
     };
-    for document in manifest::parse(ROLES).documents {
+    for document in manifest::parse_known(ROLES).documents {
         for role in document.value.as_array().into_iter().flatten() {
             let name = role["name"].as_str().unwrap_or_default();
             let mut body = json!({"metadata": metadata(name)});

@@ -43,19 +43,17 @@ pub fn BarPane(props: &BarProps) -> Html {
         <header class="bar">
             <div class="bar__start">
                 <h1 class="bar__name">{ render_sign() }{ "Kubestep" }</h1>
-                if !props.lesson.lessons.is_empty() {
-                    <button class="bar__lesson" aria-haspopup="dialog" onclick={desk.on(Message::DialogOpened(Dialog::Lessons))}>
-                        if let Some(open) = &props.lesson.open {
-                            { open.title.clone() }
-                            <span class="bar__count">
-                                { " · " }{ desk.say("bar.goals_met", &[("met", &open.met.to_string()), ("all", &open.goals.len().to_string())]) }
-                            </span>
-                        } else {
-                            { desk.t("bar.lessons") }
-                        }
-                        <span aria-hidden="true">{ " ▾" }</span>
-                    </button>
-                }
+                <button class="bar__lesson" aria-haspopup="dialog" onclick={desk.on(Message::DialogOpened(Dialog::Lessons))}>
+                    if let Some(open) = &props.lesson.open {
+                        { open.title.clone() }
+                        <span class="bar__count">
+                            { " · " }{ desk.say("bar.goals_met", &[("met", &open.met.to_string()), ("all", &open.goals.len().to_string())]) }
+                        </span>
+                    } else {
+                        { desk.t("bar.lessons") }
+                    }
+                    <span aria-hidden="true">{ " ▾" }</span>
+                </button>
                 <span class="bar__seed" title={desk.t("bar.seed_hint")}>{ desk.say("bar.seed", &[("seed", &seed)]) }</span>
             </div>
             <TransportPane view={props.transport.clone()} />
