@@ -15,6 +15,10 @@ pub struct Session {
     pub cluster_name: String,
     /// Whether only the first user has a context, and the server's certificate is not looked at, as in the recordings.
     pub recorded_config: bool,
+    /// The variables of the shell, by name.
+    pub variables: Vec<(String, String)>,
+    /// How deeply commands inside commands are nested at the moment.
+    pub depth: usize,
     /// How many requests were sent.
     pub requests: u64,
     /// The local ports that are forwarded, until the next ones are.
@@ -35,6 +39,8 @@ impl Default for Session {
             history: Vec::new(),
             cluster_name: CLUSTER_NAME.to_string(),
             recorded_config: false,
+            variables: Vec::new(),
+            depth: 0,
             requests: 0,
             forwards: Vec::new(),
         }
@@ -45,6 +51,14 @@ impl Session {
     /// A terminal whose current namespace is that one.
     pub fn in_namespace(namespace: &str) -> Self {
         Self { namespace: namespace.to_string(), ..Self::default() }
+    }
+
+    /// Sets a variable of the shell.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.variables.retain(|(known, _)| known != name);
+        if self.variables.len() < HISTORY_LINES {
+            self.variables.push((name.to_string(), value.to_string()));
+        }
     }
 
     /// Remembers a line.

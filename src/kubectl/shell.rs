@@ -1,13 +1,16 @@
 //! The small shell around kubectl.
 //!
-//! It knows quotes, `;`, `&&`, `||`, pipes, here-documents (`<<EOF`, `<<'EOF'`, `<<-EOF`), `< file`, comments, and a few
-//! tools to pipe into. It knows no variables, no substitution and no writing to files.
+//! It knows quotes, `;`, `&&`, `||`, pipes, here-documents (`<<EOF`, `<<'EOF'`, `<<-EOF`), `< file`, comments, variables,
+//! `$(…)` of commands that do not wait, `&` behind `kubectl port-forward`, and a few tools to pipe into. It knows no writing
+//! to files and no variables inside here-documents.
 
+mod fill;
 mod line;
 pub(crate) mod network;
 mod pattern;
 mod tools;
 
+pub use tools::Repeated;
 pub(crate) use tools::TOOLS;
 
 use std::collections::VecDeque;
@@ -137,8 +140,16 @@ impl Script {
                 (None, None) => self.input.take(),
             };
             let paused = self.pipe(statement.stages.into(), input, session, host, output);
-            if paused.is_some() {
-                return paused;
+            match paused {
+                // The terminal remembers the ports that are forwarded.
+                Some(Paused { pending: Pending::Forward(_), .. }) if statement.in_background => {}
+                Some(_) if statement.in_background => {
+                    let problem = "only kubectl port-forward can run in the background (&)";
+                    output.stderr.push_str(&refused(problem).stderr);
+                    self.exit = 2;
+                }
+                Some(paused) => return Some(paused),
+                None => {}
             }
         }
         None
@@ -154,6 +165,17 @@ impl Script {
         output: &mut Output,
     ) -> Option<Paused> {
         while let Some(words) = stages.pop_front() {
+            let mut words = match fill::words(&words, self.exit, session, host) {
+                Ok(words) => words,
+                Err(problem) => {
+                    output.stderr.push_str(&refused(&problem).stderr);
+                    self.exit = 2;
+                    return None;
+                }
+            };
+            if words.first().is_some_and(|word| word == "xargs") {
+                words = fill::arguments(&words, input.take().as_deref());
+            }
             let (mut printed, pending) = run_command(&words, input.as_deref(), session, host);
             output.stderr.push_str(&printed.stderr);
             self.exit = printed.exit;
@@ -184,6 +206,9 @@ fn run_command(
     host: &mut dyn Host,
 ) -> (Output, Option<Pending>) {
     let Some((command, args)) = words.split_first() else { return (Output::default(), None) };
+    if let Some(pending) = tools::waits(command, args, session, host) {
+        return pending;
+    }
     if !matches!(command.as_str(), "kubectl" | "k") {
         return (tools::run(command, args, input, session, host), None);
     }

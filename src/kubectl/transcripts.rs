@@ -257,11 +257,12 @@ fn what_is_not_here_yet_says_so() {
         &mut terminal(),
         &[
             ("kubectl proxy", "E|error: kubectl proxy is not in this release of Kubestep\n[exit 1]\n"),
+            ("kubectl get csidrivers", "E|No resources found\n"),
             (
-                "kubectl get csidrivers",
-                "E|error: the server doesn't have a resource type \"csidrivers\"\n[exit 1]\n",
+                "kubectl get csidriver x",
+                "E|Error from server (NotFound): csidrivers.storage.k8s.io \"x\" not found\n[exit 1]\n",
             ),
-            ("xargs x", "E|xargs is not in this release of Kubestep; try `help`\n[exit 127]\n"),
+            ("helm ls", "E|helm is not in this release of Kubestep; try `help`\n[exit 127]\n"),
             ("kubctl get pods", "E|kubctl: command not found\n[exit 127]\n"),
         ],
     );
@@ -308,4 +309,83 @@ fn tab_offers_what_may_stand_at_the_cursor() {
     }
     let completion = complete("kubectl get pods --namespace=d", 30, &session, &host);
     assert_eq!((completion.from, completion.common()), (29, "de"));
+}
+
+/// The commands that the teaching points name, word for word: what each must show.
+#[test]
+fn every_command_of_the_teaching_points_works_word_for_word() {
+    let mut terminal = terminal();
+    assert_eq!(
+        terminal.run("kubectl apply -f web.yaml"),
+        "deployment.apps/web created\nservice/web created\n"
+    );
+    let finished = terminal.run("kubectl rollout status deployment/web");
+    assert!(finished.ends_with("deployment \"web\" successfully rolled out\n"), "{finished}");
+    terminal.run("kubectl run crash --image=busybox:1.36 -- sh -c 'echo working; exit 3'");
+    terminal.run("kubectl wait --for=jsonpath='{.status.containerStatuses[0].restartCount}'=1 pod/crash");
+    let name = terminal.run("kubectl get pods -l app=web -o jsonpath='{.items[0].metadata.name}'");
+    for (line, shows) in [
+        ("kubectl -n demo get pods -o wide".to_string(), "NOMINATED NODE"),
+        ("kubectl get deployment web".to_string(), "READY   UP-TO-DATE   AVAILABLE"),
+        ("kubectl get pods -l app=web -o wide".to_string(), "1/1     Running"),
+        ("kubectl describe deployment web".to_string(), "NewReplicaSet:   web-"),
+        (format!("kubectl describe pod {name}"), "Successfully assigned demo/web-"),
+        (format!("kubectl logs {name}"), "start worker processes"),
+        ("kubectl logs crash".to_string(), "working"),
+        ("kubectl logs --previous crash".to_string(), "working"),
+        ("kubectl get service web".to_string(), "ClusterIP"),
+        ("kubectl get endpointslice -l kubernetes.io/service-name=web".to_string(), "IPv4"),
+        ("kubectl rollout status deployment/web".to_string(), "successfully rolled out"),
+        ("kubectl get deployment".to_string(), "web    "),
+        ("kubectl apply -f web.yaml".to_string(), "deployment.apps/web unchanged"),
+    ] {
+        let shown = terminal.run(&line);
+        assert!(shown.contains(shows) && !shown.contains("[exit"), "{line}\n{shown}");
+    }
+    let none = terminal.run(&format!("kubectl logs --previous {name}"));
+    assert!(none.contains("previous terminated container"), "{none}");
+}
+
+#[test]
+fn a_port_is_forwarded_and_a_container_is_looked_into() {
+    let mut terminal = terminal();
+    terminal.run("kubectl apply -f web.yaml");
+    terminal.run("kubectl rollout status deployment/web");
+    for (line, shows) in [
+        ("kubectl port-forward service/web 8080:80 &", "Forwarding from 127.0.0.1:8080 -> "),
+        ("curl -s localhost:8080", "Welcome to nginx!"),
+        ("curl -s localhost:8081", "[exit 7]"),
+        ("kubectl exec deploy/web -- curl -s web", "Welcome to nginx!"),
+        ("kubectl exec deploy/web -- nslookup web", "web.demo.svc.cluster.local"),
+        ("kubectl exec deploy/web -- nosuch", "executable file not found in $PATH"),
+        ("kubectl top pods", "CPU(cores)   MEMORY(bytes)"),
+        ("kubectl events --for deployment/web", "ScalingReplicaSet"),
+    ] {
+        let shown = terminal.run(line);
+        assert!(shown.contains(shows), "{line}\n{shown}");
+    }
+}
+
+#[test]
+fn lines_as_tutorials_write_them_work() {
+    check(
+        &mut terminal(),
+        &[
+            (
+                "export NAME=settings; kubectl create configmap $NAME --from-literal=a=1",
+                "configmap/settings created\n",
+            ),
+            ("echo \"$(kubectl get cm settings -o name) is there\"", "configmap/settings is there\n"),
+            ("kubectl get cm -o name | grep settings | cut -d/ -f2", "settings\n"),
+            ("kubectl get cm settings --no-headers | awk '{print $1}'", "settings\n"),
+            ("echo a-b | sed 's/-/_/'", "a_b\n"),
+            (
+                "kubectl get cm settings -o name | xargs kubectl delete",
+                "configmap \"settings\" deleted from demo namespace\n",
+            ),
+            ("false; echo $?", "1\n"),
+            ("sleep 3 && echo done", "done\n"),
+            ("kubectl get pods &", "E|No resources found in demo namespace.\n"),
+        ],
+    );
 }

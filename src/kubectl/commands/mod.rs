@@ -45,6 +45,8 @@ use super::host::Host;
 use super::parse::{Flag, Flags, Takes};
 use super::resources::Narrowing;
 use super::session::Session;
+use super::shell::Repeated;
+use crate::api::time::Timestamp;
 
 /// One run of a verb.
 pub struct Call<'a> {
@@ -164,6 +166,10 @@ pub enum Pending {
     Wait(wait::Waiting),
     /// Nodes that are being drained.
     Drain(drain::Draining),
+    /// Time that is to pass.
+    Sleep(Timestamp),
+    /// A command of the shell that is run again and again.
+    Repeat(Repeated),
     /// Events that are watched.
     Events(events::Listing),
     /// Logs that are followed.
@@ -182,6 +188,11 @@ impl Pending {
             Self::Rollout(watching) => watching.poll(host),
             Self::Wait(waiting) => waiting.poll(host),
             Self::Drain(draining) => draining.poll(host),
+            Self::Sleep(until) => super::execution::Poll {
+                finished: (host.now() >= *until).then_some(0),
+                ..super::execution::Poll::default()
+            },
+            Self::Repeat(repeated) => repeated.poll(host),
             Self::Events(listing) => listing.poll(host),
             Self::Logs(reading) => reading.poll(host),
             Self::Forward(forwarding) => forwarding.poll(host),

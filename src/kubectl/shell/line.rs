@@ -22,7 +22,16 @@ pub(super) struct Statement {
     pub(super) document: Option<String>,
     /// The file that the first command reads.
     pub(super) from_file: Option<String>,
+    /// Whether the next one does not wait for it: `&`.
+    pub(super) in_background: bool,
 }
+
+/// Begins something that is filled in when the command is carried out: `$NAME`, `$(command)`.
+pub(super) const FILLED: char = '\u{1}';
+/// The same between double quotes, so that it stays one word.
+pub(super) const FILLED_QUOTED: char = '\u{3}';
+/// Ends it.
+pub(super) const FILLED_END: char = '\u{2}';
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
@@ -31,6 +40,7 @@ enum Token {
     And,
     Or,
     Then,
+    Background,
     From,
     /// The number of a here-document.
     Document(usize),
@@ -70,12 +80,13 @@ pub(super) fn parse(text: &str) -> Result<Vec<Statement>, String> {
                 }
                 stages.push(Vec::new());
             }
-            Token::And | Token::Or | Token::Then => {
+            Token::And | Token::Or | Token::Then | Token::Background => {
                 let empty = stages.last().is_none_or(Vec::is_empty);
                 if empty && (stages.len() > 1 || token != Token::Then || connector != Connector::Always) {
                     let shown = match token {
                         Token::And => "&&",
                         Token::Or => "||",
+                        Token::Background => "&",
                         _ => "newline",
                     };
                     return Err(format!("syntax error near unexpected token `{shown}'"));
@@ -83,7 +94,8 @@ pub(super) fn parse(text: &str) -> Result<Vec<Statement>, String> {
                 let stages = std::mem::replace(&mut stages, vec![Vec::new()]);
                 if !empty {
                     let (document, from_file) = (document.take(), from_file.take());
-                    statements.push(Statement { connector, stages, document, from_file });
+                    let in_background = token == Token::Background;
+                    statements.push(Statement { connector, stages, document, from_file, in_background });
                 }
                 connector = match token {
                     Token::And => Connector::IfOk,
@@ -145,13 +157,11 @@ impl Reader<'_> {
                 '|' if self.rest.next_if_eq(&'|').is_some() => self.separate(Token::Or),
                 '|' => self.separate(Token::Pipe),
                 '&' if self.rest.next_if_eq(&'&').is_some() => self.separate(Token::And),
-                '&' => return Err("commands in the background (&) are not known here".to_string()),
+                '&' => self.separate(Token::Background),
                 '<' if self.rest.next_if_eq(&'<').is_some() => self.announce()?,
                 '<' => self.separate(Token::From),
                 '>' => self.redirect()?,
-                '$' if self.rest.peek() == Some(&'(') => {
-                    return Err("command substitution $(…) is not known here".to_string());
-                }
+                '$' => self.filled(FILLED)?,
                 '`' => return Err("command substitution `…` is not known here".to_string()),
                 other => self.push(other),
             }
@@ -200,10 +210,58 @@ impl Reader<'_> {
                     }
                     None => return Err("a quote \" is not closed".to_string()),
                 },
+                Some('$') => self.filled(FILLED_QUOTED)?,
                 Some(character) => self.push(character),
                 None => return Err("a quote \" is not closed".to_string()),
             }
         }
+    }
+
+    /// What stands behind a `$`: a name, `{name}`, or a command in parentheses.
+    fn filled(&mut self, mark: char) -> Result<(), String> {
+        let is_name = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+        let mut inner = String::new();
+        match self.rest.peek() {
+            Some('(') => {
+                let mut depth = 0;
+                loop {
+                    let Some(character) = self.rest.next() else {
+                        return Err("a parenthesis ( is not closed".to_string());
+                    };
+                    match character {
+                        '(' => depth += 1,
+                        ')' => depth -= 1,
+                        _ => {}
+                    }
+                    inner.push(character);
+                    if depth == 0 {
+                        break;
+                    }
+                }
+            }
+            Some('{') => {
+                self.rest.next();
+                while let Some(character) = self.rest.next_if(|c| *c != '}') {
+                    inner.push(character);
+                }
+                self.rest.next();
+            }
+            Some('?') => inner.extend(self.rest.next()),
+            Some(c) if c.is_ascii_alphabetic() || *c == '_' => {
+                while let Some(character) = self.rest.next_if(is_name) {
+                    inner.push(character);
+                }
+            }
+            _ => {
+                self.push('$');
+                return Ok(());
+            }
+        }
+        let word = self.word.get_or_insert_default();
+        word.push(mark);
+        word.push_str(&inner);
+        word.push(FILLED_END);
+        Ok(())
     }
 
     /// `2>&1` and `> /dev/null` change nothing here and are let through; other files cannot be written.
@@ -310,7 +368,7 @@ mod tests {
             ("a |", "syntax error near unexpected token `newline'"),
             ("| a", "syntax error near unexpected token `|'"),
             ("cat <<EOF\nx", "the here-document is not ended by EOF"),
-            ("echo $(date)", "command substitution $(…) is not known here"),
+            ("echo $(date", "a parenthesis ( is not closed"),
         ] {
             assert_eq!(shown(text), Err(problem.to_string()), "{text}");
         }

@@ -3,32 +3,43 @@
 use super::CLEAR;
 use super::network::{self, Place};
 use super::pattern::Pattern;
-use crate::kubectl::execution::Output;
+use crate::api::time::Timestamp;
+use crate::kubectl::commands::Pending;
+use crate::kubectl::execution::{Execution, Output, Poll};
 use crate::kubectl::host::Host;
 use crate::kubectl::session::Session;
 
 /// The tools, and what each does.
 pub(crate) const TOOLS: &[(&str, &str)] = &[
+    ("awk", "print columns ('{print $1}')"),
     ("cat", "print files, or what is piped in"),
     ("clear", "empty the terminal"),
     ("curl", "send a request from outside the cluster (-s, -i, -I, -f, -H, -X, -o, -w)"),
+    ("cut", "keep columns (-d, -f)"),
     ("dig", "look up a name (+short)"),
     ("echo", "print its arguments"),
+    ("export", "set a variable"),
     ("grep", "keep the lines that match (-i, -v, -c, -n, -o, -w, -E, -F)"),
     ("head", "keep the first lines (-n 10)"),
     ("help", "list the commands"),
     ("history", "list the lines that were run"),
     ("ls", "list the files"),
     ("nslookup", "look up a name"),
+    ("sed", "replace in every line ('s/old/new/g')"),
+    ("sleep", "let time pass"),
     ("sort", "sort the lines (-r, -n, -u)"),
     ("tail", "keep the last lines (-n 10)"),
+    ("tr", "replace characters (-d)"),
     ("uniq", "drop lines equal to the one before (-c)"),
+    ("watch", "run a command again and again (-n 2)"),
     ("wc", "count lines, words and bytes (-l, -w, -c)"),
     ("wget", "send a request (-qO-)"),
+    ("xargs", "run a command with what is piped in"),
 ];
 
 /// Tools that people may expect and that a later release has.
-const LATER: &[&str] = &["awk", "cut", "sed", "sleep", "watch", "xargs"];
+const LATER: &[&str] =
+    &["jq", "less", "vi", "vim", "nano", "kubectx", "kubens", "helm", "minikube", "kind", "docker"];
 
 /// Runs a tool.
 pub(super) fn run(
@@ -38,7 +49,17 @@ pub(super) fn run(
     session: &mut Session,
     host: &mut dyn Host,
 ) -> Output {
+    if let Some((name, value)) = assignment(command) {
+        session.set(name, value);
+        return Output::default();
+    }
     match command {
+        "export" => {
+            args.iter().filter_map(|arg| assignment(arg)).for_each(|(name, value)| session.set(name, value));
+            Output::default()
+        }
+        "awk" | "cut" | "sed" | "tr" => edit(command, args, input, host),
+        "tee" => Output::of(input.unwrap_or_default()),
         "cat" => cat(args, input, host),
         "curl" | "wget" | "nslookup" | "dig" => {
             let words: Vec<String> =
@@ -277,4 +298,238 @@ fn count(args: &[String], input: Option<&str>, host: &dyn Host) -> Output {
         [one] => format!("{one}\n"),
         many => many.iter().map(|count| format!("{count:>7}")).collect::<String>() + "\n",
     })
+}
+
+/// `NAME=value`.
+fn assignment(word: &str) -> Option<(&str, &str)> {
+    let (name, value) = word.split_once('=')?;
+    let is_name = !name.is_empty()
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !name.starts_with(|c: char| c.is_ascii_digit());
+    is_name.then_some((name, value))
+}
+
+/// The tools that change every line.
+fn edit(command: &str, args: &[String], input: Option<&str>, host: &mut dyn Host) -> Output {
+    let with_value = match command {
+        "awk" => "F",
+        "cut" => "dfc",
+        _ => "e",
+    };
+    let (options, mut others) = options(args, with_value);
+    let value = |letter: char| {
+        options.iter().rev().find(|(option, _)| *option == letter).map(|(_, value)| value.clone())
+    };
+    let is_on = |letter: char| options.iter().any(|(option, _)| *option == letter);
+    let script = match (command, value('e')) {
+        ("cut", _) => String::new(),
+        (_, Some(script)) => script,
+        _ if others.is_empty() => return failed(&format!("usage: {command} SCRIPT"), 2),
+        _ => others.remove(0),
+    };
+    let set =
+        if command == "tr" && !is_on('d') && !others.is_empty() { others.remove(0) } else { String::new() };
+    let text = match text(command, &others, input, host) {
+        Ok(text) => text,
+        Err(failure) => return failure,
+    };
+    let unescaped = |text: &str| text.replace("\\n", "\n").replace("\\t", "\t");
+    if command == "tr" {
+        let (from, to): (Vec<char>, Vec<char>) =
+            (unescaped(&script).chars().collect(), unescaped(&set).chars().collect());
+        let of = |c: char| match from.iter().position(|known| *known == c) {
+            None => Some(c),
+            Some(_) if to.is_empty() => None,
+            Some(at) => to.get(at).or(to.last()).copied(),
+        };
+        return Output::of(text.chars().filter_map(of).collect::<String>());
+    }
+    let mut out = String::new();
+    for (index, line) in text.lines().enumerate() {
+        let changed = match command {
+            "cut" => Some(cut(line, value('d').as_deref().unwrap_or("\t"), &value('f').unwrap_or_default())),
+            "awk" => awk(&script, value('F').as_deref(), line, index + 1),
+            _ => match substitute(&script, line) {
+                Some(line) => Some(line),
+                None => return failed(&format!("{command}: only s/old/new/ is known here"), 1),
+            },
+        };
+        if let Some(line) = changed {
+            out.push_str(&line);
+            out.push('\n');
+        }
+    }
+    Output::of(out)
+}
+
+/// The columns of `-f 1,3-4`.
+fn cut(line: &str, delimiter: &str, fields: &str) -> String {
+    let parts: Vec<&str> = line.split(delimiter).collect();
+    if parts.len() == 1 {
+        return line.to_string();
+    }
+    let wanted = |at: usize| {
+        fields.split(',').any(|range| match range.split_once('-') {
+            None => range.parse() == Ok(at),
+            Some((from, to)) => at >= from.parse().unwrap_or(1) && at <= to.parse().unwrap_or(usize::MAX),
+        })
+    };
+    let kept: Vec<&str> =
+        parts.iter().enumerate().filter(|(index, _)| wanted(index + 1)).map(|(_, part)| *part).collect();
+    kept.join(delimiter)
+}
+
+/// `{print $1, $3}`, `NR>1 {print $1}` and `/pattern/ {print}`.
+fn awk(script: &str, separator: Option<&str>, line: &str, number: usize) -> Option<String> {
+    let (condition, action) = script.split_once('{').unwrap_or((script, "print}"));
+    let condition = condition.trim();
+    let holds = if let Some(pattern) = condition.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
+        Pattern::new(pattern, true, false).find(line).is_some()
+    } else if let Some(least) = condition.strip_prefix("NR>").or(condition.strip_prefix("NR > ")) {
+        least.trim().parse::<usize>().is_ok_and(|least| number > least)
+    } else if let Some(exact) = condition.strip_prefix("NR==") {
+        exact.trim().parse() == Ok(number)
+    } else {
+        true
+    };
+    if !holds {
+        return None;
+    }
+    let columns: Vec<&str> = match separator {
+        None | Some(" ") => line.split_whitespace().collect(),
+        Some(separator) => line.split(separator).collect(),
+    };
+    let action = action.trim().trim_end_matches('}').trim().trim_start_matches("print").trim();
+    if action.is_empty() {
+        return Some(line.to_string());
+    }
+    let of = |term: &str| match term.trim() {
+        "$0" => line.to_string(),
+        "$NF" => columns.last().copied().unwrap_or_default().to_string(),
+        "NR" => number.to_string(),
+        term => match term.strip_prefix('$').and_then(|digits| digits.parse::<usize>().ok()) {
+            Some(at) => columns.get(at.wrapping_sub(1)).copied().unwrap_or_default().to_string(),
+            None => term.trim_matches('"').to_string(),
+        },
+    };
+    let join = |list: &str| -> String {
+        // Terms side by side are joined without a blank; quotes keep their blanks.
+        let mut out = String::new();
+        let mut rest = list.trim();
+        while !rest.is_empty() {
+            let end = match rest.strip_prefix('"').and_then(|inner| inner.find('"')) {
+                Some(end) => end + 2,
+                None => rest.find([' ', '"']).unwrap_or(rest.len()).max(1),
+            };
+            out.push_str(&of(&rest[..end]));
+            rest = rest[end..].trim_start();
+        }
+        out
+    };
+    Some(action.split(',').map(join).collect::<Vec<_>>().join(" "))
+}
+
+/// `s/old/new/`, with `g` for all places.
+fn substitute(script: &str, line: &str) -> Option<String> {
+    let rest = script.strip_prefix('s')?;
+    let delimiter = rest.chars().next()?;
+    let parts: Vec<&str> = rest[delimiter.len_utf8()..].split(delimiter).collect();
+    let [old, new, flags] = parts.as_slice() else { return None };
+    let pattern = Pattern::new(old, false, flags.contains('i') || flags.contains('I'));
+    let mut out = String::new();
+    let mut rest = line.to_string();
+    while let Some((from, to)) = pattern.find(&rest) {
+        let letters: Vec<char> = rest.chars().collect();
+        out.extend(&letters[..from]);
+        out.push_str(new);
+        rest = letters[to..].iter().collect();
+        if !flags.contains('g') || to == from {
+            break;
+        }
+    }
+    Some(out + &rest)
+}
+
+/// The tools that wait: `sleep` and `watch`.
+pub(super) fn waits(
+    command: &str,
+    args: &[String],
+    session: &Session,
+    host: &mut dyn Host,
+) -> Option<(Output, Option<Pending>)> {
+    match command {
+        "sleep" => {
+            let text = args.first().map_or("", String::as_str);
+            let plain = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+            let unit = match &text[plain.len()..] {
+                "m" => 60.0,
+                "h" => 3600.0,
+                _ => 1.0,
+            };
+            let seconds = plain.parse::<f64>().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
+            let Some(seconds) = seconds else {
+                return Some((failed(&format!("sleep: invalid time interval '{text}'"), 1), None));
+            };
+            let until = Timestamp(host.now().0 + (seconds * unit).ceil() as i64);
+            let pending = (until > host.now()).then_some(Pending::Sleep(until));
+            Some((Output::default(), pending))
+        }
+        "watch" => {
+            let (options, words) = leading_options(args);
+            let every = options.and_then(|seconds| seconds.parse::<f64>().ok()).unwrap_or(2.0);
+            if words.is_empty() {
+                return Some((failed("usage: watch [-n SECONDS] COMMAND", 1), None));
+            }
+            let mut repeated = Repeated {
+                line: if words.len() == 1 { words[0].clone() } else { quoted(words) },
+                every_seconds: (every.ceil() as i64).max(1),
+                next: host.now(),
+                session: Box::new(Session { history: Vec::new(), ..session.clone() }),
+            };
+            let poll = repeated.poll(host);
+            Some((poll.printed, Some(Pending::Repeat(repeated))))
+        }
+        _ => None,
+    }
+}
+
+/// `-n 2` (or `-n2`) in front of a command.
+fn leading_options(args: &[String]) -> (Option<String>, &[String]) {
+    match args {
+        [flag, value, rest @ ..] if flag == "-n" => (Some(value.clone()), rest),
+        [flag, rest @ ..] if flag.starts_with("-n") => (Some(flag[2..].to_string()), rest),
+        [flag, rest @ ..] if flag.starts_with('-') => leading_options(rest),
+        rest => (None, rest),
+    }
+}
+
+/// Words as a line that is read as the same words.
+fn quoted(words: &[String]) -> String {
+    let quote = |word: &String| format!("'{}'", word.replace('\'', "'\\''"));
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+/// A command that is run again and again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repeated {
+    line: String,
+    every_seconds: i64,
+    next: Timestamp,
+    session: Box<Session>,
+}
+
+impl Repeated {
+    /// Runs the command when it is time; it never ends by itself.
+    pub fn poll(&mut self, host: &mut dyn Host) -> Poll {
+        if host.now() < self.next {
+            return Poll::default();
+        }
+        self.next = Timestamp(host.now().0 + self.every_seconds);
+        let output = match super::run(&self.line, &mut self.session, host) {
+            Execution::Finished(output) | Execution::Waiting(output, _) => output,
+        };
+        let head = format!("{CLEAR}Every {}.0s: {}\n\n", self.every_seconds, self.line.replace('\'', ""));
+        let stdout = format!("{head}{}", output.stdout);
+        Poll { printed: Output { stdout, stderr: output.stderr, exit: 0 }, finished: None }
+    }
 }
