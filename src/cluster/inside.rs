@@ -14,9 +14,10 @@ use super::actor::Actor;
 use super::component::Memory;
 use super::kubelet;
 use super::machine::Cluster;
-use super::runtime::node::RunningPod;
-use super::runtime::process::Process;
-use super::runtime::script;
+use super::runtime::node::{Reply, RunningPod};
+use super::runtime::process::{Process, stamped};
+use super::runtime::registry;
+use super::runtime::script::{self, Answered, Question, Surroundings};
 use super::server::request::{Request, Response};
 use super::server::status::Status;
 use crate::api::kind::Kind;
@@ -72,6 +73,9 @@ pub struct Executed {
     /// What it wrote about errors.
     pub stderr: String,
 }
+
+/// Where commands are looked for.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 impl Cluster {
     /// The lines of a container's log, oldest first; empty when the Pod is not bound yet. At most the newest thousand or so
@@ -131,25 +135,74 @@ impl Cluster {
                 format!("unable to upgrade connection: container not found (\"{}\")", container.name);
             return Err(Status { message, ..Status::internal("") });
         };
-        let ip = running.map(|running| running.ip).unwrap_or_default();
-        let environment = kubelet::environment_of(&self.store, &pod, &container, &ip).unwrap_or_default();
-        let has_file = |file: &str| process.has_file(file, now);
-        let ran = script::run_beside(&script::quoted(&asked.command), &environment, &has_file);
-        let Some(exit_code) = ran.exit_code else {
-            return Err(Status::internal(format!(
-                "error executing command in container: failed to exec in container: failed to start exec: OCI runtime exec failed: exec failed: unable to start container process: exec: \"{}\": executable file not found in $PATH",
-                asked.command[0]
-            )));
+        let ip = running.as_ref().map(|running| running.ip.clone()).unwrap_or_default();
+        let mut environment = kubelet::environment_of(&self.store, &pod, &container, &ip).unwrap_or_default();
+        for (name, value) in [("PATH", PATH), ("HOME", "/root"), ("POD_IP", &ip)] {
+            environment.entry(name.to_string()).or_insert_with(|| value.to_string());
+        }
+        let files = kubelet::files_of(&self.store, &pod, &container);
+        let first = container.command.first().or(container.args.first());
+        let main = first.map_or_else(|| registry::repository(&container.image), String::as_str).to_string();
+        let around = Surroundings {
+            environment: &environment,
+            read: &|file| process.file(file, now).or_else(|| files.get(file).cloned()),
+            list: &|| process.files(now).into_iter().chain(files.keys().cloned()).collect(),
+            ask: &|question, _| self.asked_from(&pod, question),
+            settled_seconds: 0,
+            main: &main,
+            input: &asked.stdin,
+        };
+        let ran = script::run_beside(&script::quoted(&asked.command), &around);
+        let exit_code = match ran.exit_code {
+            Some(exit_code) => exit_code,
+            None if ran.unknown => {
+                let message = format!(
+                    "error executing command in container: failed to exec in container: failed to start exec: OCI runtime exec failed: exec failed: unable to start container process: exec: \"{}\": executable file not found in $PATH",
+                    asked.command[0]
+                );
+                return Err(Status::internal(message));
+            }
+            // Somebody ends what would go on for ever.
+            None => 130,
         };
         let changed = !ran.deeds.is_empty() || ran.signalled;
+        let text =
+            |lines: &[String]| -> String { lines.iter().map(|line| stamped(line, now) + "\n").collect() };
+        let executed = Executed { exit_code, stdout: text(&ran.output), stderr: text(&ran.errors) };
         if changed {
             self.change_inside(&key_of(&pod), &pod.node_name, &container.name, ran.deeds, ran.signalled);
         }
-        let stdout: String = ran.output.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
-        let executed = Executed { exit_code, stdout, stderr: String::new() };
         let object =
             serde_json::to_value(executed).map_err(|error| Status::bad_request(error.to_string()))?;
         Ok(Response { object, changed, warnings: Vec::new() })
+    }
+
+    /// What the network answers to somebody in that Pod; a page's text where a process answers.
+    fn asked_from(&self, pod: &Pod, question: &Question) -> Answered {
+        let namespace = &pod.meta.namespace;
+        let view = self.present_view();
+        let address = match question.host.as_str() {
+            "localhost" | "127.0.0.1" => self.running_pod(pod).ok()??.ip.clone(),
+            _ => kubelet::answer_to(&view, namespace, &Question { port: None, ..question.clone() })?,
+        };
+        let Some(port) = question.port else { return Some(address) };
+        let service = kubelet::service_of(&self.store, namespace, &question.host);
+        let (address, port) = match service {
+            Some(service) => kubelet::endpoint_of(&self.store, service, port)?,
+            None => (address, port),
+        };
+        let kubelets = self.components().filter_map(|(_, component)| match &component.memory {
+            Memory::Kubelet(memory) => Some(memory),
+            _ => None,
+        });
+        let found = kubelets.into_iter().find_map(|memory| memory.runtime.pod_with_ip(&address));
+        match found {
+            Some((_, running)) => match running.ask(port, &question.path, self.now()) {
+                Reply::Answered { answer, .. } => Some(answer.body),
+                Reply::Refused => None,
+            },
+            None => kubelet::answer_to(&view, namespace, question),
+        }
     }
 
     fn pod_for(&self, namespace: &str, name: &str) -> Result<Arc<Pod>, Status> {
@@ -334,5 +387,29 @@ mod tests {
         ticks(&mut cluster, 45);
         assert_eq!(restarts(&cluster), 1, "the liveness probe missed its file");
         assert!(exec(&mut cluster, &["nosuch"]).unwrap_err().contains("executable file not found in $PATH"));
+    }
+
+    #[test]
+    fn an_init_container_waits_for_a_service_and_a_job_computes() {
+        let wait = "until nslookup db; do echo waiting for db; sleep 2; done";
+        let mut spec = one("echo started; sleep 3600");
+        spec["initContainers"] =
+            json!([{"name": "wait", "image": "busybox:1.36", "command": ["sh", "-c", wait]}]);
+        let mut cluster = cluster(spec);
+        ticks(&mut cluster, 20);
+        assert!(cluster.is_quiet(), "asking again is routine");
+        let lines = log(&cluster, Some("wait"), false).unwrap();
+        assert!(lines.iter().filter(|line| *line == "waiting for db").count() > 3, "{lines:?}");
+        assert!(log(&cluster, Some("c"), false).unwrap_err().ends_with("is waiting to start: PodInitializing"));
+        let body = json!({"metadata": {"name": "db"}, "spec": {"ports": [{"port": 5432}]}});
+        let request = Request::new(Verb::Create, Kind::Service, "default", "db", body);
+        cluster.ask(&request, &mut Vec::new()).unwrap();
+        ticks(&mut cluster, 8);
+        assert_eq!(log(&cluster, None, false), Ok(vec!["started".to_string()]));
+        let found = exec(&mut cluster, &["sh", "-c", "nslookup db | grep -c Name"]).unwrap();
+        assert_eq!((found.exit_code, found.stdout.as_str()), (0, "1\n"));
+        let refused = exec(&mut cluster, &["wget", "-qO-", "http://db:5432"]).unwrap();
+        assert_eq!(refused.exit_code, 1);
+        assert!(refused.stderr.starts_with("wget: can't connect to remote host"), "{}", refused.stderr);
     }
 }

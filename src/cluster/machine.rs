@@ -254,6 +254,11 @@ impl Cluster {
         })
     }
 
+    /// The newest state, as somebody who is not a component sees it.
+    pub(super) fn present_view(&self) -> View<'_> {
+        self.view(&self.store)
+    }
+
     fn view<'a>(&'a self, store: &'a Store) -> View<'a> {
         View { store, now: self.now(), tick: self.tick, settings: &self.settings, world: &self.world }
     }

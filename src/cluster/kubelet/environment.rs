@@ -1,7 +1,7 @@
 //! The environment and the volumes of a container, as far as they can be missing.
 //!
 //! Models: `pkg/kubelet/kubelet_pods.go` (`makeEnvironmentVariables`), the messages of `MountVolume` (v1.36).
-//! Leaves out: the variables that name Services, the contents of volumes.
+//! Leaves out: the variables that name Services.
 
 use std::collections::BTreeMap;
 
@@ -151,6 +151,84 @@ fn missing_source(store: &Store, pod: &Pod, volume: &Value) -> Option<String> {
     let name = secret["secretName"].as_str()?;
     let is_missing = secret["optional"] != true && secret_data(store, &pod.meta.namespace, name).is_none();
     is_missing.then(|| format!("secret \"{name}\" not found"))
+}
+
+/// The files that the container's volumes put into it, by path; those of volumes that hold nothing from the start are
+/// left out.
+pub fn files_of(store: &Store, pod: &Pod, container: &Container) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    let mounts = container.rest.get("volumeMounts").and_then(Value::as_array);
+    let volumes = pod.spec.rest.get("volumes").and_then(Value::as_array);
+    for mount in mounts.into_iter().flatten() {
+        let text = |key: &str| mount[key].as_str().unwrap_or_default();
+        let Some(volume) = volumes.into_iter().flatten().find(|volume| volume["name"] == mount["name"])
+        else {
+            continue;
+        };
+        let (path, sub_path) = (text("mountPath").trim_end_matches('/'), text("subPath"));
+        for (name, content) in contents_of(store, pod, volume) {
+            match sub_path {
+                "" => files.insert(format!("{path}/{name}"), content),
+                sub_path if sub_path == name => files.insert(path.to_string(), content),
+                _ => None,
+            };
+        }
+    }
+    files
+}
+
+/// What a volume holds, by file name.
+fn contents_of(store: &Store, pod: &Pod, volume: &Value) -> Vec<(String, String)> {
+    let namespace = &pod.meta.namespace;
+    // The keys of a source under the names that its items give them.
+    let picked = |data: BTreeMap<String, String>, source: &Value| -> Vec<(String, String)> {
+        match source["items"].as_array() {
+            None => data.into_iter().collect(),
+            Some(items) => items
+                .iter()
+                .filter_map(|item| {
+                    Some((item["path"].as_str()?.to_string(), data.get(item["key"].as_str()?)?.clone()))
+                })
+                .collect(),
+        }
+    };
+    let config_map = |source: &Value| {
+        let found = source["name"].as_str().and_then(|name| store.get::<ConfigMap>(namespace, name));
+        match found {
+            Some(found) => picked(found.data.clone(), source),
+            None if source["name"] == "kube-root-ca.crt" => {
+                vec![(
+                    "ca.crt".to_string(),
+                    "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n".to_string(),
+                )]
+            }
+            None => Vec::new(),
+        }
+    };
+    let secret = |source: &Value, name: &str| {
+        let found = source[name].as_str().and_then(|name| secret_data(store, namespace, name));
+        found.map_or(Vec::new(), |data| picked(data, source))
+    };
+    let downward = |source: &Value| {
+        let items = source["items"].as_array();
+        let item = |item: &Value| {
+            let value = one_value(store, pod, &Container::default(), item, &pod.status.pod_ip).ok().flatten();
+            Some((item["path"].as_str()?.to_string(), value.unwrap_or_default()))
+        };
+        items.into_iter().flatten().filter_map(item).collect::<Vec<_>>()
+    };
+    let mut contents = config_map(&volume["configMap"]);
+    contents.extend(secret(&volume["secret"], "secretName"));
+    contents.extend(downward(&volume["downwardAPI"]));
+    for source in volume["projected"]["sources"].as_array().into_iter().flatten() {
+        contents.extend(config_map(&source["configMap"]));
+        contents.extend(secret(&source["secret"], "name"));
+        contents.extend(downward(&source["downwardAPI"]));
+        if let Some(path) = source["serviceAccountToken"]["path"].as_str() {
+            contents.push((path.to_string(), "a token".to_string()));
+        }
+    }
+    contents
 }
 
 #[cfg(test)]

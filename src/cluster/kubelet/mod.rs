@@ -12,6 +12,7 @@ mod back_off;
 mod environment;
 mod heartbeat;
 mod probes;
+mod reach;
 mod restarts;
 mod status;
 mod sync;
@@ -22,7 +23,8 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use self::addresses::Addresses;
-pub use self::environment::environment as environment_of;
+pub use self::environment::{environment as environment_of, files_of};
+pub use self::reach::{answer_to, endpoint_of, service_of};
 use self::worker::Worker;
 use crate::api::kind::Kind;
 use crate::api::kinds::pod::Pod;

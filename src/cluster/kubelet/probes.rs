@@ -6,8 +6,6 @@
 //! Models: `pkg/kubelet/prober` (v1.36). Leaves out: gRPC, probe timeouts of slow processes, the random phase after a
 //! restart of the kubelet.
 
-use std::collections::BTreeMap;
-
 use crate::api::int_or_string::IntOrString;
 use crate::api::kinds::pod::{Container, Probe};
 use crate::api::time::Timestamp;
@@ -265,10 +263,13 @@ fn run_command(command: &[String], target: &Target<'_>, now: Timestamp) -> Outco
         Some(Told::Always(success)) => success,
         Some(Told::Turning { success, after_seconds }) => (age >= after_seconds) == success,
         None => {
-            let has_file = |file: &str| process.has_file(file, now);
-            let ran = script::run_beside(&script::quoted(command), &BTreeMap::new(), &has_file);
+            let read = |file: &str| process.file(file, now);
+            let ran = script::run_among(&script::quoted(command), &read);
             return match ran.exit_code {
-                Some(code) => Outcome { success: code == 0, output: ran.output.join("\n") },
+                Some(code) => {
+                    let lines: Vec<String> = ran.output.into_iter().chain(ran.errors).collect();
+                    Outcome { success: code == 0, output: lines.join("\n") }
+                }
                 None => {
                     let listens = &process.program.listens;
                     let success = listens.iter().all(|listener| process.listens(listener.port, now));
@@ -294,6 +295,7 @@ mod tests {
             program: Arc::new(program),
             started_at: Timestamp(100),
             beside: Vec::new(),
+            answers: Vec::new(),
             ended: None,
         };
         let container = RunningContainer {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::Memory;
 use super::back_off::{BackOff, printed};
-use super::environment::{environment, unmountable};
+use super::environment::{environment, files_of, unmountable};
 use super::probes::{self, ProbeKind, ProbeState, Target};
+use super::reach::answer_to;
 use super::restarts::{is_restarted, is_sidecar};
 use super::status::{Report, in_words, status_of};
 use super::worker::{Keeper, Kill, Mount, Pulling, Stage, Stopping, Worker};
@@ -22,7 +23,8 @@ use crate::cluster::queue::WorkKey;
 use crate::cluster::rng::Stream;
 use crate::cluster::runtime::applications::{self, Start};
 use crate::cluster::runtime::node::{RunningContainer, RunningPod};
-use crate::cluster::runtime::process::{End, Ended, Process, Stop};
+use crate::cluster::runtime::process::{End, Ended, Process, Program, Stop};
+use crate::cluster::runtime::script::{Answered, Question};
 use crate::cluster::runtime::{registry, script};
 use crate::cluster::server::request::Propagation;
 use crate::cluster::server::write::{EventRecord, Operation};
@@ -42,6 +44,12 @@ const RECORDED_RESYNC_SECONDS: i64 = 10;
 
 /// The longest wait for a volume.
 const MAX_MOUNT_WAIT_SECONDS: i64 = 122;
+
+/// The most answers of the network that are remembered of one process.
+const MAX_ANSWERS: usize = 200;
+
+/// What the network has answered a process: by question, from which second of its life on which answer.
+type Told = Vec<(Question, Vec<(i64, Answered)>)>;
 
 /// What an attempt to start a container came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,6 +219,7 @@ impl Look<'_> {
 
     /// Every further look.
     fn go_on(&mut self) {
+        self.ask_network_again();
         let ended = self.note_exits();
         if self.pod.meta.is_terminating() {
             return self.stop();
@@ -804,7 +813,7 @@ impl Look<'_> {
         let Some(command) = command else { return Started::Yes };
         let command: Vec<String> =
             command.iter().filter_map(|word| Some(word.as_str()?.to_string())).collect();
-        let ran = script::run_beside(&script::quoted(&command), &BTreeMap::new(), &|_| false);
+        let ran = script::run_among(&script::quoted(&command), &|_| None);
         let Some(code) = ran.exit_code.filter(|code| *code != 0) else { return Started::Yes };
         let subject = Some((container, init));
         let because = Because::new("because.kubelet.hook-failed").with("container", &container.name);
@@ -853,13 +862,14 @@ impl Look<'_> {
         previous: Option<Process>,
     ) {
         let now = self.now();
-        let start = Start { container, environment, recorded: self.recorded() };
+        let (program, answers) = self.play(container, environment, Vec::new(), now);
         let id: String = (0..4).map(|_| format!("{:016x}", self.stream.next_u64())).collect();
         let process = Process {
             container_id: format!("containerd://{id}"),
-            program: Arc::new(applications::program_of(&start)),
+            program: Arc::new(program),
             started_at: now,
             beside: Vec::new(),
+            answers,
             ended: None,
         };
         let event = RuntimeEvent::Started;
@@ -904,6 +914,71 @@ impl Look<'_> {
         keeper.readiness = begin(ProbeKind::Readiness, &keeper.readiness);
         self.changed = true;
         self.run_probes();
+    }
+
+    /// What the container does, by what the network answers it. What it asks may depend on earlier answers.
+    fn play(
+        &self,
+        container: &Container,
+        environment: &BTreeMap<String, String>,
+        mut answers: Told,
+        started_at: Timestamp,
+    ) -> (Program, Told) {
+        let age = self.now().seconds_since(started_at);
+        let files = files_of(self.view.store, &self.pod, container);
+        loop {
+            let start =
+                Start { container, environment, recorded: self.recorded(), files: &files, answers: &answers };
+            let program = applications::program_of(&start);
+            let mut changed = false;
+            for question in &program.asks {
+                let answer = answer_to(self.view, &self.pod.meta.namespace, question);
+                match answers.iter_mut().find(|(known, _)| known == question) {
+                    Some((_, told)) if told.last().is_some_and(|(_, last)| *last == answer) => {}
+                    Some((_, told)) => {
+                        told.push((age, answer));
+                        changed = true;
+                    }
+                    None => {
+                        changed |= answer.is_some();
+                        answers.push((question.clone(), vec![(age, answer)]));
+                    }
+                }
+            }
+            if !changed || answers.iter().map(|(_, told)| told.len()).sum::<usize>() > MAX_ANSWERS {
+                return (program, answers);
+            }
+        }
+    }
+
+    /// Asks the network again on behalf of processes whose fate depends on it.
+    fn ask_network_again(&mut self) {
+        let (pod, now) = (Arc::clone(&self.pod), self.now());
+        for (container, _) in all_containers(&pod) {
+            let run = self.running.container(&container.name).filter(|run| run.process.is_running());
+            let asks = |process: &&Process| !process.program.asks.is_empty();
+            let Some(process) = run.map(|run| &run.process).filter(asks) else { continue };
+            let (answers, started_at) = (process.answers.clone(), process.started_at);
+            let is_stale = process.program.asks.iter().any(|question| {
+                let known = answers.iter().find(|(known, _)| known == question);
+                let last = known.and_then(|(_, told)| told.last()).and_then(|(_, answer)| answer.clone());
+                last != answer_to(self.view, &pod.meta.namespace, question)
+            });
+            if !is_stale || self.worker.stopping.is_some() {
+                continue;
+            }
+            let environment =
+                environment(self.view.store, &pod, container, &self.running.ip).unwrap_or_default();
+            let (mut program, answers) = self.play(container, &environment, answers, started_at);
+            if let Some(end) = &mut program.end {
+                // What comes to its end in the light of the new answer does so now at the earliest.
+                end.after_seconds = end.after_seconds.max(now.seconds_since(started_at));
+            }
+            if let Some(run) = self.running.containers.iter_mut().find(|run| run.name == container.name) {
+                run.process.program = Arc::new(program);
+                run.process.answers = answers;
+            }
+        }
     }
 
     /// Runs the probes that are due. Returns whether a result changed.
@@ -1214,6 +1289,10 @@ impl Look<'_> {
         }
         if let Some(at) = next {
             self.outcome.look_again(WorkKey::Object(self.key.clone()), ticks(at));
+        }
+        let asks = |run: &RunningContainer| run.process.is_running() && !run.process.program.asks.is_empty();
+        if self.running.containers.iter().any(asks) {
+            unchanged = Some(Timestamp(now.0 + 1));
         }
         if let Some(at) = unchanged.filter(|at| next != Some(*at)) {
             self.outcome.look_again(WorkKey::Probe(self.key.clone()), ticks(at));

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::process::{Answer, Deed, End, Listener, Moment, Program, Stop};
+use super::script::{Answered, Question, Surroundings};
 use super::{registry, script};
 use crate::api::kinds::pod::Container;
 
@@ -92,13 +93,17 @@ const APPLICATIONS: &[Application] = &[
     Application {
         memory_mebibytes: 4,
         log: &[
+            "/docker-entrypoint.sh: /docker-entrypoint.d/ is not empty, will attempt to perform configuration",
+            "/docker-entrypoint.sh: Looking for shell scripts in /docker-entrypoint.d/",
             "/docker-entrypoint.sh: Configuration complete; ready for start up",
-            "[notice] 1#1: start worker processes",
+            "\u{e003} [notice] 1#1: using the \"epoll\" event method",
+            "\u{e003} [notice] 1#1: start worker processes",
+            "\u{e003} [notice] 1#1: start worker process 29",
         ],
         ..application("nginx", &[80], Answering::Welcome("nginx"))
     },
     Application {
-        log: &["[notice] 1#1: start worker processes"],
+        log: &["\u{e003} [notice] 1#1: start worker processes"],
         ..application("nginxinc/nginx-unprivileged", &[8080], Answering::Welcome("nginx"))
     },
     Application {
@@ -200,6 +205,8 @@ const SHELLS: &[&str] = &[
     "registry.k8s.io/busybox",
     "curlimages/curl",
     "hello-world",
+    "perl",
+    "bash",
 ];
 
 /// Whether a known image runs as root unless it is told otherwise.
@@ -230,6 +237,10 @@ pub struct Start<'a> {
     pub environment: &'a BTreeMap<String, String>,
     /// Whether the runtime is the one that the recordings were made with: it runs `sim-exit` and nothing else ends.
     pub recorded: bool,
+    /// The files of its volumes, by path.
+    pub files: &'a BTreeMap<String, String>,
+    /// What the network has answered it: by question, from which second of its life on which answer.
+    pub answers: &'a [(Question, Vec<(i64, Answered)>)],
 }
 
 /// What the container runs.
@@ -250,9 +261,23 @@ pub fn program_of(start: &Start<'_>) -> Program {
         ([], _) => return within_memory(container, base),
         (command, args) => command.iter().chain(args).map(|word| expanded(word, start.environment)).collect(),
     };
-    let mut program = script::program_of(&script::quoted(&words), start.environment, base);
     let first = words.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word));
-    if matches!(first, "sh" | "bash" | "ash" | "dash" | "sleep" | "tail") && program.listens.is_empty() {
+    let settled = start.answers.iter().filter_map(|(_, told)| told.last()).map(|(at, _)| *at).max();
+    let around = Surroundings {
+        environment: start.environment,
+        read: &|file| start.files.get(file).cloned(),
+        list: &|| start.files.keys().cloned().collect(),
+        ask: &|question, second| {
+            let told = start.answers.iter().find(|(known, _)| known == question)?;
+            told.1.iter().rev().find(|(from, _)| *from <= second)?.1.clone()
+        },
+        settled_seconds: settled.unwrap_or(0),
+        main: first,
+        input: "",
+    };
+    let mut program = script::program_of(&script::quoted(&words), &around, base);
+    let is_shell = matches!(first, "sh" | "bash" | "ash" | "dash" | "sleep" | "tail");
+    if is_shell && program.listens.is_empty() && !matches!(program.stop, Stop::After { .. }) {
         // The first process of a container gets no signal that it has not asked for.
         program.stop = Stop::Never;
     }
@@ -383,7 +408,14 @@ mod tests {
 
     fn program(container: Value) -> Program {
         let container = Container::decode(container).unwrap();
-        program_of(&Start { container: &container, environment: &BTreeMap::new(), recorded: false })
+        let (environment, files) = (BTreeMap::new(), BTreeMap::new());
+        program_of(&Start {
+            container: &container,
+            environment: &environment,
+            recorded: false,
+            files: &files,
+            answers: &[],
+        })
     }
 
     fn ports(container: Value) -> Vec<i32> {

@@ -3,7 +3,41 @@
 use std::sync::Arc;
 
 use super::applications::Answers;
+use super::script::{Answered, Question};
 use crate::api::time::Timestamp;
+
+/// In a line: stands for the date and time at which it was written, as `date` prints it.
+pub const DATE: char = '\u{e000}';
+/// The same as seconds since 1970.
+pub const SECONDS: char = '\u{e001}';
+/// The same as `09:00:05`.
+pub const CLOCK: char = '\u{e002}';
+/// The same as `2026/01/05 09:00:05`.
+pub const SLASHED: char = '\u{e003}';
+
+/// The line as it was written at that time.
+pub fn stamped(line: &str, at: Timestamp) -> String {
+    if !line.contains([DATE, SECONDS, CLOCK, SLASHED]) {
+        return line.to_string();
+    }
+    // 2026-01-05T09:00:05Z
+    let text = at.to_string();
+    let (date, clock) = (text.get(..10).unwrap_or_default(), text.get(11..19).unwrap_or_default());
+    let mut parts = date.split('-');
+    let mut part = || parts.next().unwrap_or_default();
+    let (year, month, day) = (part(), part(), part());
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month_name = month.parse::<usize>().ok().and_then(|month| months.get(month.saturating_sub(1)));
+    // 1970-01-01 was a Thursday.
+    let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    let weekday = usize::try_from(at.0.div_euclid(86_400).rem_euclid(7)).ok().and_then(|day| days.get(day));
+    let (weekday, month_name) = (weekday.unwrap_or(&""), month_name.unwrap_or(&""));
+    let long = format!("{weekday} {month_name} {:>2} {clock} UTC {year}", day.trim_start_matches('0'));
+    line.replace(DATE, &long)
+        .replace(SECONDS, &at.0.to_string())
+        .replace(CLOCK, clock)
+        .replace(SLASHED, &format!("{year}/{month}/{day} {clock}"))
+}
 
 /// What a container runs, as a function of the seconds since it started.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +56,8 @@ pub struct Program {
     pub stop: Stop,
     /// The memory it uses.
     pub memory_bytes: i64,
+    /// What it has asked of the network, in the order in which it asked first.
+    pub asks: Vec<Question>,
 }
 
 /// One port that a program listens on.
@@ -47,8 +83,8 @@ pub struct Moment {
 pub enum Deed {
     /// Writes a line to its output.
     Print(String),
-    /// Creates a file.
-    Touch(String),
+    /// Writes a file: its path and its text.
+    Write(String, String),
     /// Removes a file, or everything below a folder.
     Remove(String),
 }
@@ -103,6 +139,8 @@ pub struct Process {
     pub started_at: Timestamp,
     /// What commands run beside it did to its files, in the order of time.
     pub beside: Vec<(Timestamp, Deed)>,
+    /// What the network has answered it: by question, from which second of its life on which answer.
+    pub answers: Vec<(Question, Vec<(i64, Answered)>)>,
     /// How it ended; `None` while it runs.
     pub ended: Option<Ended>,
 }
@@ -164,23 +202,33 @@ impl Process {
         self.deeds_until(until)
             .into_iter()
             .filter_map(|(at, deed)| match deed {
-                Deed::Print(line) => Some((at, line.clone())),
+                Deed::Print(line) => Some((at, stamped(line, at))),
                 _ => None,
             })
             .collect()
     }
 
-    /// Whether the file is there.
-    pub fn has_file(&self, path: &str, now: Timestamp) -> bool {
-        let mut there = false;
-        for (_, deed) in self.deeds_until(now) {
+    /// The text of a file that it, or a command beside it, has written; `None` when there is no such file.
+    pub fn file(&self, path: &str, now: Timestamp) -> Option<String> {
+        let mut found: Option<(Timestamp, &String)> = None;
+        for (at, deed) in self.deeds_until(now) {
             match deed {
-                Deed::Touch(file) if file == path => there = true,
-                Deed::Remove(file) if file == path || path.starts_with(&format!("{file}/")) => there = false,
+                Deed::Write(file, text) if file == path => found = Some((at, text)),
+                Deed::Remove(file) if file == path || path.starts_with(&format!("{file}/")) => found = None,
                 _ => {}
             }
         }
-        there
+        found.map(|(at, text)| stamped(text, at))
+    }
+
+    /// The files that it, or a command beside it, has written, in no order.
+    pub fn files(&self, now: Timestamp) -> Vec<String> {
+        let deeds = self.deeds_until(now);
+        let written = deeds.iter().filter_map(|(_, deed)| match deed {
+            Deed::Write(file, _) => Some(file.clone()),
+            _ => None,
+        });
+        written.filter(|file| self.file(file, now).is_some()).collect()
     }
 
     /// The next moment after `now` at which it creates or removes a file.
@@ -248,6 +296,7 @@ mod tests {
             program,
             started_at: Timestamp(100),
             beside: Vec::new(),
+            answers: Vec::new(),
             ended: None,
         }
     }
@@ -267,11 +316,12 @@ mod tests {
     fn a_file_comes_and_goes_with_the_moments() {
         let moment = |at_seconds, deed| Moment { at_seconds, deed };
         let file = "/tmp/healthy".to_string();
-        let moments = vec![moment(0, Deed::Touch(file.clone())), moment(30, Deed::Remove(file.clone()))];
+        let moments =
+            vec![moment(0, Deed::Write(file.clone(), String::new())), moment(30, Deed::Remove(file.clone()))];
         let process = process(Program { moments, ..Program::default() });
-        assert!(process.has_file(&file, Timestamp(100)));
+        assert!(process.file(&file, Timestamp(100)).is_some());
         assert_eq!(process.next_file_change(Timestamp(100)), Some(Timestamp(130)));
-        assert!(!process.has_file(&file, Timestamp(130)));
+        assert!(process.file(&file, Timestamp(130)).is_none());
         assert_eq!(process.next_file_change(Timestamp(130)), None);
     }
 

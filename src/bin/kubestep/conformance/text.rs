@@ -306,7 +306,7 @@ fn match_tokens(tokens: &[Token], got: &str, bindings: &Bindings, solutions: &mu
                 return;
             }
             if *more {
-                let is_address = |item: &&str| Class::Address.lengths(item).first().is_some();
+                let is_address = |item: &&str| !Class::Address.lengths(item).is_empty();
                 let same_ports = items.iter().zip(&shown).all(|((_, suffix), item)| item.ends_with(suffix));
                 if shown.iter().all(is_address) && same_ports {
                     match_tokens(rest, &got[end..], bindings, solutions);

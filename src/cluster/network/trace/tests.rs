@@ -116,6 +116,7 @@ impl Scene {
             program: Arc::new(Program { listens, ..Program::default() }),
             started_at: Timestamp(0),
             beside: Vec::new(),
+            answers: Vec::new(),
             ended: None,
         };
         let container = RunningContainer {

@@ -1,0 +1,412 @@
+//! The commands that the small shell knows.
+
+use super::super::process::{CLOCK, DATE, SECONDS};
+use super::{Flow, Shell, Target, duration_milliseconds};
+
+/// How long a one-liner of an interpreter computes.
+const COMPUTES_MILLISECONDS: i64 = 5000;
+
+/// The most digits that are computed.
+const MAX_DIGITS: usize = 5000;
+
+impl Shell<'_> {
+    pub(super) fn carry_out(&mut self, words: &[String], target: &Target) -> Flow {
+        let (name, arguments) = (words[0].as_str(), &words[1..]);
+        let name = name.rsplit('/').next().unwrap_or(name);
+        let plain: Vec<String> = arguments.iter().filter(|word| !word.starts_with('-')).cloned().collect();
+        let has = |flag: char| {
+            arguments.iter().any(|w| w.starts_with('-') && !w.starts_with("--") && w.contains(flag))
+        };
+        let mut code = 0;
+        match name {
+            "true" | ":" | "cd" | "set" | "export" | "chmod" | "chown" | "wait" | "umask" | "ulimit"
+            | "sync" | "apk" | "apt-get" | "local" | "readonly" | "unset" | "shift" => {
+                for (name, value) in arguments.iter().filter_map(|word| word.split_once('=')) {
+                    self.environment.insert(name.to_string(), value.to_string());
+                }
+            }
+            "false" => code = 1,
+            "exit" | "return" => {
+                return Flow::Exit(arguments.first().and_then(|a| a.parse().ok()).unwrap_or(self.last_code));
+            }
+            "break" => return Flow::Break,
+            "continue" => return Flow::Continue,
+            "echo" => {
+                let flags =
+                    arguments.iter().take_while(|w| matches!(w.as_str(), "-n" | "-e" | "-ne" | "-en"));
+                let flags: Vec<&String> = flags.collect();
+                let text = arguments[flags.len()..].join(" ");
+                let text = if flags.iter().any(|flag| flag.contains('e')) { unescaped(&text) } else { text };
+                self.put(text.split('\n').map(str::to_string), target);
+            }
+            "printf" => {
+                let text = formatted(arguments);
+                self.put(text.strip_suffix('\n').unwrap_or(&text).split('\n').map(str::to_string), target);
+            }
+            "date" => {
+                let mark = match arguments.iter().find_map(|word| word.strip_prefix('+')) {
+                    Some("%s") => SECONDS,
+                    Some(format) if format.contains("%T") || format.contains("%H") => CLOCK,
+                    _ => DATE,
+                };
+                self.put([mark.to_string()], target);
+            }
+            "hostname" => {
+                let key = if has('i') { "POD_IP" } else { "HOSTNAME" };
+                let line = self.environment.get(key).cloned().unwrap_or_default();
+                self.put([line], target);
+            }
+            "env" | "printenv" => {
+                let lines: Vec<String> = match plain.first() {
+                    Some(name) => self.environment.get(name).cloned().into_iter().collect(),
+                    None => self.environment.iter().map(|(name, value)| format!("{name}={value}")).collect(),
+                };
+                code = i32::from(lines.is_empty());
+                self.put(lines, target);
+            }
+            "whoami" => self.put(["root".to_string()], target),
+            "id" => self.put(["uid=0(root) gid=0(root) groups=0(root)".to_string()], target),
+            "uname" => self.put(["Linux".to_string()], target),
+            "pwd" => self.put(["/".to_string()], target),
+            "ps" => {
+                let line = |id: u32, command: &str| format!("{id:>5} root      0:00 {command}");
+                let main = self.around.main;
+                let head = "PID   USER     TIME  COMMAND".to_string();
+                self.put([head, line(1, main), line(7, &words.join(" "))], target);
+            }
+            "ls" => code = self.list_files(&plain, target),
+            "sleep" => match duration_milliseconds(arguments.first().map_or("", String::as_str)) {
+                Some(milliseconds) => self.milliseconds = self.milliseconds.saturating_add(milliseconds),
+                None => return Flow::Endless,
+            },
+            "touch" => {
+                for file in plain {
+                    let text = self.file(&file).unwrap_or_default();
+                    self.write(file, text);
+                }
+            }
+            "mkdir" => plain.into_iter().for_each(|folder| self.write(folder, String::new())),
+            "rm" | "rmdir" => plain.into_iter().for_each(|file| self.remove(file)),
+            "cp" | "mv" => {
+                if let [from, to] = plain.as_slice() {
+                    match self.file(from) {
+                        Some(text) => {
+                            self.write(to.clone(), text);
+                            if name == "mv" {
+                                self.remove(from.clone());
+                            }
+                        }
+                        None => {
+                            self.complain(
+                                format!("{name}: can't stat '{from}': No such file or directory"),
+                                target,
+                            );
+                            code = 1;
+                        }
+                    }
+                }
+            }
+            "tail" if has('f') || has('F') => return Flow::Endless,
+            "cat" | "head" | "tail" | "wc" | "grep" | "sort" | "uniq" | "tee" | "tr" | "cut" | "awk"
+            | "sed" | "tac" | "nl" | "xargs" => code = self.filter(name, arguments, target),
+            "seq" => {
+                let bounds: Vec<i64> = plain.iter().filter_map(|word| word.parse().ok()).collect();
+                let (from, to) = match bounds.as_slice() {
+                    [to] => (1, *to),
+                    [from, to] | [from, _, to] => (*from, *to),
+                    _ => (1, 0),
+                };
+                self.put((from..=to).take(1000).map(|number| number.to_string()), target);
+            }
+            "test" | "[" | "[[" => match self.test(arguments) {
+                Some(holds) => code = i32::from(!holds),
+                None => return Flow::Endless,
+            },
+            "sim-ok" => {}
+            "sim-fail" => code = 1,
+            "kill" => {
+                // The first process of a container is safe from SIGKILL sent from inside.
+                let told = arguments.first().map_or("", String::as_str);
+                let asks = !matches!(told, "-9" | "-KILL" | "-SIGKILL" | "-0" | "-l");
+                self.signalled |= asks && arguments.iter().any(|word| word == "1");
+            }
+            "pgrep" | "pidof" | "pkill" => {
+                let main = self.around.main;
+                code = i32::from(!main.is_empty() && !plain.iter().all(|word| main.contains(word.as_str())));
+            }
+            "trap" => self.set_trap(arguments),
+            "sh" | "bash" | "ash" | "dash" => {
+                match arguments.iter().position(|word| word.starts_with('-') && word.ends_with('c')) {
+                    Some(at) if at + 1 < arguments.len() => return self.run_text(&arguments[at + 1]),
+                    _ if plain.is_empty() => {
+                        let script = std::mem::take(&mut self.input).join("\n");
+                        return self.run_text(&script);
+                    }
+                    _ => return Flow::Endless,
+                }
+            }
+            "perl" | "python" | "python3" | "node" | "ruby" | "php"
+                if arguments
+                    .iter()
+                    .any(|word| matches!(word.as_str(), "-c" | "-e" | "-wle" | "-le" | "-r")) =>
+            {
+                self.milliseconds = self.milliseconds.saturating_add(COMPUTES_MILLISECONDS);
+                let wanted = arguments.iter().find_map(|word| word.split_once("bpi(")?.1.split_once(')'));
+                if let Some(digits) = wanted.and_then(|(digits, _)| digits.parse::<usize>().ok()) {
+                    self.put([pi(digits.min(MAX_DIGITS))], target);
+                }
+            }
+            _ => match self.ask_network(name, arguments, target) {
+                Some(flow) => return flow,
+                None => {
+                    self.met_unknown = true;
+                    return Flow::Endless;
+                }
+            },
+        }
+        self.last_code = code;
+        Flow::Next
+    }
+
+    fn list_files(&mut self, plain: &[String], target: &Target) -> i32 {
+        let folders = if plain.is_empty() { vec!["/".to_string()] } else { plain.to_vec() };
+        let mut code = 0;
+        for folder in folders {
+            if !self.has_file(&folder) {
+                self.complain(format!("ls: {folder}: No such file or directory"), target);
+                code = 1;
+                continue;
+            }
+            let prefix = format!("{}/", folder.trim_end_matches('/'));
+            let mut names: Vec<String> = self
+                .paths()
+                .iter()
+                .filter_map(|path| path.strip_prefix(&prefix)?.split('/').next().map(str::to_string))
+                .collect();
+            if prefix == "/" {
+                let usual = ["bin", "dev", "etc", "home", "lib", "proc", "root", "sys", "tmp", "usr", "var"];
+                names.extend(usual.map(str::to_string));
+            } else if names.is_empty() && self.file(&folder).is_some_and(|text| !text.is_empty()) {
+                names.push(folder);
+            }
+            names.sort();
+            names.dedup();
+            self.put(names, target);
+        }
+        code
+    }
+
+    /// Commands that read lines, from files or from what was piped to them.
+    fn filter(&mut self, name: &str, arguments: &[String], target: &Target) -> i32 {
+        let mut plain: Vec<String> = Vec::new();
+        let mut flags = String::new();
+        let mut number: Option<usize> = None;
+        let mut words = arguments.iter();
+        while let Some(word) = words.next() {
+            match word.strip_prefix('-') {
+                Some("n" | "c") if matches!(name, "head" | "tail") => {
+                    number = words.next().and_then(|n| n.parse().ok());
+                }
+                Some(flag) if !flag.is_empty() => {
+                    number = number.or(flag.trim_start_matches('n').parse().ok());
+                    flags.push_str(flag);
+                }
+                _ => plain.push(word.clone()),
+            }
+        }
+        let takes_pattern = matches!(name, "grep" | "awk" | "sed" | "tr" | "cut");
+        let pattern = if takes_pattern && !plain.is_empty() { plain.remove(0) } else { String::new() };
+        let mut lines: Vec<String> = Vec::new();
+        let mut code = 0;
+        if plain.is_empty() || matches!(name, "tee" | "tr" | "xargs") {
+            lines = std::mem::take(&mut self.input);
+        } else {
+            for file in &plain {
+                match self.file(file) {
+                    Some(text) => lines.extend(text.lines().map(str::to_string)),
+                    None => {
+                        let how = if name == "cat" { "can't open" } else { "cannot open" };
+                        self.complain(format!("{name}: {how} '{file}': No such file or directory"), target);
+                        code = 1;
+                    }
+                }
+            }
+        }
+        let count = number.unwrap_or(10);
+        match name {
+            "head" => lines.truncate(count),
+            "tail" => {
+                lines.drain(..lines.len().saturating_sub(count));
+            }
+            "sort" => lines.sort(),
+            "uniq" => lines.dedup(),
+            "tac" => lines.reverse(),
+            "wc" => {
+                let words = lines.iter().map(|line| line.split_whitespace().count()).sum::<usize>();
+                let bytes = lines.iter().map(|line| line.len() + 1).sum::<usize>();
+                let count = match flags.as_str() {
+                    "w" => words,
+                    "c" => bytes,
+                    _ => lines.len(),
+                };
+                lines = vec![count.to_string()];
+            }
+            "grep" => {
+                let fold =
+                    |text: &str| if flags.contains('i') { text.to_lowercase() } else { text.to_string() };
+                let wanted = fold(pattern.trim_start_matches('^').trim_end_matches('$'));
+                lines.retain(|line| fold(line).contains(&wanted) != flags.contains('v'));
+                code = code.max(i32::from(lines.is_empty()));
+                if flags.contains('c') {
+                    lines = vec![lines.len().to_string()];
+                }
+                if flags.contains('q') {
+                    lines.clear();
+                }
+            }
+            "tee" => {
+                for file in &plain {
+                    let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+                    self.write(file.clone(), text);
+                }
+            }
+            _ => {}
+        }
+        self.put(lines, target);
+        code
+    }
+
+    /// `trap ACTION TERM`: what the action comes to, and how long it takes.
+    fn set_trap(&mut self, arguments: &[String]) {
+        let [action, signals @ ..] = arguments else { return };
+        if !signals.iter().any(|signal| matches!(signal.as_str(), "TERM" | "SIGTERM" | "15")) || action == "-"
+        {
+            return;
+        }
+        let mut inner = Shell::new(self.around);
+        inner.environment = self.environment.clone();
+        let flow = inner.run_text(action);
+        self.on_term = match flow {
+            Flow::Exit(code) => Some((inner.at_seconds(), code)),
+            // An action that does not exit lets the process go on.
+            _ => None,
+        };
+    }
+
+    fn test(&self, arguments: &[String]) -> Option<bool> {
+        let words: Vec<&str> =
+            arguments.iter().map(String::as_str).filter(|word| !matches!(*word, "]" | "]]")).collect();
+        let part = |words: &[&str]| self.test(&words.iter().map(ToString::to_string).collect::<Vec<_>>());
+        if let Some(at) = words.iter().position(|word| matches!(*word, "-a" | "-o")) {
+            let (left, right) = (part(&words[..at])?, part(&words[at + 1..])?);
+            return Some(if words[at] == "-a" { left && right } else { left || right });
+        }
+        Some(match words.as_slice() {
+            ["!", rest @ ..] => !part(rest)?,
+            ["-f" | "-e" | "-r" | "-d" | "-x" | "-w", file] => self.has_file(file),
+            ["-s", file] => self.file(file).is_some_and(|text| !text.is_empty()),
+            ["-z", text] => text.is_empty(),
+            ["-n", text] => !text.is_empty(),
+            [a, "=" | "==", b] => a == b,
+            [a, "!=", b] => a != b,
+            [a, comparison, b] => {
+                let (a, b) = (a.parse::<i64>().ok()?, b.parse::<i64>().ok()?);
+                match *comparison {
+                    "-eq" => a == b,
+                    "-ne" => a != b,
+                    "-lt" => a < b,
+                    "-le" => a <= b,
+                    "-gt" => a > b,
+                    "-ge" => a >= b,
+                    _ => return None,
+                }
+            }
+            ["-z"] => true,
+            ["-n"] => false,
+            [text] => !text.is_empty(),
+            [] => false,
+            _ => return None,
+        })
+    }
+}
+
+/// `\n` and `\t` as what they mean.
+fn unescaped(text: &str) -> String {
+    text.replace("\\n", "\n").replace("\\t", "\t")
+}
+
+/// What `printf` writes: each `%s` or `%d` takes the next argument.
+fn formatted(arguments: &[String]) -> String {
+    let Some((format, values)) = arguments.split_first() else { return String::new() };
+    let mut values = values.iter();
+    let mut text = String::new();
+    let format = unescaped(format);
+    let mut rest = format.as_str();
+    while let Some(at) = rest.find('%') {
+        text.push_str(&rest[..at]);
+        let behind = rest[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit() || c == '-' || c == '.');
+        let letter = behind.chars().next();
+        match letter {
+            Some('%') => text.push('%'),
+            Some(_) => text.push_str(values.next().map_or("", String::as_str)),
+            None => {}
+        }
+        rest = letter.map_or("", |letter| &behind[letter.len_utf8()..]);
+    }
+    text.push_str(rest);
+    text
+}
+
+/// Pi to so many digits, rounded.
+fn pi(digits: usize) -> String {
+    // Machin's formula with numbers of nine decimal digits a limb, most significant first; three limbs to spare.
+    const BASE: i64 = 1_000_000_000;
+    let limbs = digits / 9 + 4;
+    let divide = |number: &mut [i64], by: i64| {
+        let mut left = 0;
+        for limb in number.iter_mut() {
+            let value = left * BASE + *limb;
+            *limb = value / by;
+            left = value % by;
+        }
+    };
+    let add = |sum: &mut [i64], other: &[i64], sign: i64| {
+        let mut carry = 0;
+        for (limb, more) in sum.iter_mut().zip(other).rev() {
+            let value = *limb + sign * more + carry;
+            *limb = value.rem_euclid(BASE);
+            carry = value.div_euclid(BASE);
+        }
+    };
+    let mut sum = vec![0_i64; limbs];
+    for (factor, inverse) in [(16, 5), (-4, 239)] {
+        let mut power = vec![0_i64; limbs];
+        power[0] = i64::abs(factor);
+        divide(&mut power, inverse);
+        let mut sign = i64::signum(factor);
+        for odd in (1..).step_by(2) {
+            if power.iter().all(|limb| *limb == 0) {
+                break;
+            }
+            let mut term = power.clone();
+            divide(&mut term, odd);
+            add(&mut sum, &term, sign);
+            divide(&mut power, inverse * inverse);
+            sign = -sign;
+        }
+    }
+    let text: String = sum[1..].iter().map(|limb| format!("{limb:09}")).collect();
+    let behind = digits.saturating_sub(1);
+    let mut shown: Vec<u8> = text.bytes().take(behind).collect();
+    let mut whole = sum[0];
+    if text.as_bytes().get(behind).is_some_and(|digit| *digit >= b'5') {
+        let last = shown.iter().rposition(|digit| *digit != b'9');
+        shown.iter_mut().skip(last.map_or(0, |last| last + 1)).for_each(|digit| *digit = b'0');
+        match last {
+            Some(last) => shown[last] += 1,
+            None => whole += 1,
+        }
+    }
+    let shown: String = shown.into_iter().map(char::from).collect();
+    if shown.is_empty() { whole.to_string() } else { format!("{whole}.{shown}") }
+}
