@@ -400,7 +400,9 @@ mod tests {
         assert!(cluster.is_quiet(), "asking again is routine");
         let lines = log(&cluster, Some("wait"), false).unwrap();
         assert!(lines.iter().filter(|line| *line == "waiting for db").count() > 3, "{lines:?}");
-        assert!(log(&cluster, Some("c"), false).unwrap_err().ends_with("is waiting to start: PodInitializing"));
+        assert!(
+            log(&cluster, Some("c"), false).unwrap_err().ends_with("is waiting to start: PodInitializing")
+        );
         let body = json!({"metadata": {"name": "db"}, "spec": {"ports": [{"port": 5432}]}});
         let request = Request::new(Verb::Create, Kind::Service, "default", "db", body);
         cluster.ask(&request, &mut Vec::new()).unwrap();
