@@ -455,7 +455,7 @@ mod tests {
             (
                 "with two spaces there",
                 format!("{}  {}", words(16), words(2)),
-                format!("key: {}  {}\n", words(16), words(2)),
+                format!("key: {}  word\n  word\n", words(16)),
             ),
         ];
         for (sentence, text, expected) in table {

@@ -22,7 +22,7 @@ use crate::api::kinds::networking::Service;
 use crate::api::kinds::pod::{Pod, PodSpec, Toleration};
 use crate::api::kinds::policy::ResourceQuota;
 use crate::api::kinds::storage::{PersistentVolumeClaim, StorageClass};
-use crate::api::kinds::stored::{LimitRange, PriorityClass};
+use crate::api::kinds::stored::{LimitRange, PriorityClass, ServiceAccount};
 use crate::api::kinds::workloads::DaemonSet;
 use crate::api::meta::ObjectKey;
 use crate::api::object::Object;
@@ -41,7 +41,15 @@ pub fn on_create(transaction: &mut Transaction<'_>, object: &mut Object) -> Resu
             let volume = Arc::make_mut(volume);
             volume.status.last_phase_transition_time = Some(transaction.now);
         }
-        Object::PersistentVolumeClaim(claim) => admit_claim(transaction.store, Arc::make_mut(claim)),
+        Object::PersistentVolumeClaim(claim) => {
+            let claim = Arc::make_mut(claim);
+            admit_claim(transaction.store, claim);
+            for range in transaction.store.list_in::<LimitRange>(&claim.meta.namespace) {
+                if let Some(why) = limits::refusal_of_claim(&range.encode(), claim) {
+                    return Err(Status::forbidden(Kind::PersistentVolumeClaim, &claim.meta.name, &why));
+                }
+            }
+        }
         Object::Job(job) => name_pods_of(Arc::make_mut(job)),
         Object::Namespace(namespace) => {
             let namespace = Arc::make_mut(namespace);
@@ -124,9 +132,17 @@ fn admit_pod(transaction: &mut Transaction<'_>, pod: &mut Pod) -> Result<(), Sta
     if pod.is_bound() {
         add_topology_labels(transaction.store, pod);
     }
-    if transaction.settings.service_account_admission && pod.spec.service_account_name.is_empty() {
-        let volume = format!("kube-api-access-{}", transaction.stream.name_suffix(5));
-        add_service_account(Arc::make_mut(&mut pod.spec), &volume);
+    if transaction.settings.service_account_admission {
+        add_service_account(transaction, pod)?;
+    }
+    if let Some(class) = pod.spec.rest.get("runtimeClassName").and_then(Value::as_str) {
+        // No kind of the cluster describes such a class, so there is none.
+        let why = format!("pod rejected: RuntimeClass \"{class}\" not found");
+        return Err(Status::forbidden(Kind::Pod, &pod.meta.name, &why));
+    }
+    if pod.spec.rest.get("overhead").is_some() {
+        let why = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
+        return Err(Status::forbidden(Kind::Pod, &pod.meta.name, why));
     }
     let lacks_default = default_tolerations().any(|toleration| !has_toleration(&pod.spec, &toleration.key));
     if lacks_default || pod.spec.priority.is_none() {
@@ -304,14 +320,43 @@ fn has_toleration(spec: &PodSpec, key: &str) -> bool {
     spec.tolerations.iter().any(covers)
 }
 
-/// The default account and the volume with its token.
-fn add_service_account(spec: &mut PodSpec, volume: &str) {
-    const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
-    spec.service_account_name = "default".to_string();
-    spec.rest.set("serviceAccount", Some(json!("default")));
-    if spec.rest.get("automountServiceAccountToken") == Some(&Value::Bool(false)) {
-        return;
+/// The account, by default `default`, the secrets it pulls images with, and the volume with its token.
+///
+/// Models: `plugin/pkg/admission/serviceaccount/admission.go` (v1.36).
+fn add_service_account(transaction: &mut Transaction<'_>, pod: &mut Pod) -> Result<(), Status> {
+    const DEFAULT: &str = "default";
+    let namespace = pod.meta.namespace.clone();
+    if pod.spec.service_account_name.is_empty() {
+        let spec = Arc::make_mut(&mut pod.spec);
+        spec.service_account_name = DEFAULT.to_string();
+        spec.rest.set("serviceAccount", Some(json!(DEFAULT)));
     }
+    let name = pod.spec.service_account_name.clone();
+    let account = transaction.store.get::<ServiceAccount>(&namespace, &name);
+    // Every namespace has the account `default`, whether a controller has written it down or not.
+    if account.is_none() && name != DEFAULT {
+        let why = format!(
+            "error looking up service account {namespace}/{name}: serviceaccount \"{name}\" not found"
+        );
+        return Err(Status::forbidden(Kind::Pod, &pod.meta.name, &why));
+    }
+    let of_account = |field: &str| account.and_then(|account| account.rest.get(field)).cloned();
+    let own = pod.spec.rest.get("automountServiceAccountToken").cloned();
+    let mounts = own.or_else(|| of_account("automountServiceAccountToken")) != Some(Value::Bool(false));
+    let secrets = of_account("imagePullSecrets");
+    if mounts {
+        let volume = format!("kube-api-access-{}", transaction.stream.name_suffix(5));
+        mount_token(Arc::make_mut(&mut pod.spec), &volume);
+    }
+    if let (None, Some(secrets)) = (pod.spec.rest.get("imagePullSecrets"), secrets) {
+        Arc::make_mut(&mut pod.spec).rest.set("imagePullSecrets", Some(secrets));
+    }
+    Ok(())
+}
+
+/// The volume with the token of a Pod's account, in every container that has nothing else there.
+fn mount_token(spec: &mut PodSpec, volume: &str) {
+    const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
     let mut volumes = spec.rest.get("volumes").and_then(Value::as_array).cloned().unwrap_or_default();
     volumes.push(json!({
         "name": volume,

@@ -68,11 +68,20 @@ pub fn validates(call: &Call) -> bool {
 }
 
 fn add(call: &Call, source: &str, value: Value, files: &mut Files) {
-    let items = value.get("items").and_then(Value::as_array);
-    if value.get("kind").and_then(Value::as_str) == Some("List")
-        && let Some(items) = items
-    {
-        items.iter().for_each(|item| add(call, source, item.clone(), files));
+    // Whatever has items is a list; they are of its kind if they name none.
+    if let Some(Value::Array(items)) = value.get("items") {
+        let word = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
+        let of_items = word("kind").strip_suffix("List").filter(|kind| !kind.is_empty());
+        for item in items {
+            let mut item = item.clone();
+            if let (Some(kind), Some(fields)) = (of_items, item.as_object_mut())
+                && !fields.contains_key("kind")
+            {
+                fields.insert("kind".to_string(), Value::from(kind));
+                fields.insert("apiVersion".to_string(), Value::from(word("apiVersion")));
+            }
+            add(call, source, item, files);
+        }
         return;
     }
     match describe(call, source, value) {

@@ -1,7 +1,7 @@
 //! The plugin LimitRanger: defaults and bounds for the containers of a namespace.
 //!
 //! Models: `plugin/pkg/admission/limitranger/admission.go` (v1.36).
-//! Leaves out: limits on claims.
+//! Leaves out: nothing of what it judges by default.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::api::kinds::ResourceList;
 use crate::api::kinds::pod::{Container, Pod};
+use crate::api::kinds::storage::PersistentVolumeClaim;
 use crate::api::quantity::Quantity;
 
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
@@ -92,6 +93,41 @@ pub fn refusal(range: &Value, pod: &Pod) -> Option<String> {
             _ => {}
         }
     }
+    together(complaints)
+}
+
+/// What a LimitRange refuses about a claim.
+pub fn refusal_of_claim(range: &Value, claim: &PersistentVolumeClaim) -> Option<String> {
+    let requests = &claim.spec.resources.requests;
+    let mut complaints = Vec::new();
+    for item in items(range).filter(|item| item["type"] == "PersistentVolumeClaim") {
+        for (name, bound) in amounts(&item["min"]).iter() {
+            judge_request(&mut complaints, "minimum", name, bound, requests.get(name), |request| request < *bound);
+        }
+        for (name, bound) in amounts(&item["max"]).iter() {
+            judge_request(&mut complaints, "maximum", name, bound, requests.get(name), |request| request > *bound);
+        }
+    }
+    together(complaints)
+}
+
+fn judge_request(
+    complaints: &mut Vec<String>,
+    which: &str,
+    name: &str,
+    bound: &Quantity,
+    request: Option<&Quantity>,
+    breaks: impl Fn(Quantity) -> bool,
+) {
+    let rule = format!("{which} {name} usage per PersistentVolumeClaim is {bound}");
+    match request {
+        None => complaints.push(format!("{rule}.  No request is specified")),
+        Some(request) if breaks(*request) => complaints.push(format!("{rule}, but request is {request}")),
+        Some(_) => {}
+    }
+}
+
+fn together(complaints: Vec<String>) -> Option<String> {
     match &complaints[..] {
         [] => None,
         [one] => Some(one.clone()),

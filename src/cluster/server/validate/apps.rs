@@ -222,7 +222,6 @@ fn stateful_set_spec(errors: &mut Errors, spec: &Node<'_>) {
     }
     non_negative(errors, &spec.at("replicas"));
     non_negative(errors, &spec.at("minReadySeconds"));
-    non_negative(errors, &spec.at("revisionHistoryLimit"));
     let start = spec.at("ordinals").at("start");
     if start.number() < 0 {
         errors.push(start.invalid("must be greater than or equal to 0"));

@@ -62,6 +62,16 @@ fn job_spec(errors: &mut Errors, spec: &Node<'_>) {
             errors.push(spec.at("completions").required("when completion mode is Indexed"));
         }
     }
+    let (limit, most) = (spec.at("backoffLimitPerIndex"), spec.at("maxFailedIndexes"));
+    if mode.text() != "Indexed" {
+        for node in [&limit, &most].into_iter().filter(|node| node.exists()) {
+            errors.push(node.invalid("requires indexed completion mode"));
+        }
+    } else if most.exists() && !limit.exists() {
+        errors.push(limit.required("when maxFailedIndexes is specified"));
+    } else if spec.at("completions").exists() && most.number() > spec.at("completions").number() {
+        errors.push(most.invalid("must be less than or equal to completions"));
+    }
     pod::template(errors, &spec.at("template"));
     let policy = spec.at("template").at("spec").at("restartPolicy");
     match policy.text() {
