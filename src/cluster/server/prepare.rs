@@ -151,6 +151,11 @@ pub fn prepare_for_create(kind: &'static Type, object: &mut Value) {
 ///
 /// Models: `pkg/api/persistentvolumeclaim/util.go`.
 fn data_sources(spec: &mut Map<String, Value>) {
+    // A source in another namespace is behind a gate that is closed by default.
+    let is_elsewhere = |source: &Value| source["namespace"].as_str().is_some_and(|name| !name.is_empty());
+    if spec.get("dataSourceRef").is_some_and(is_elsewhere) {
+        spec.remove("dataSourceRef");
+    }
     if spec.get("dataSourceRef").is_none_or(Value::is_null) {
         let is_known = spec.get("dataSource").is_some_and(|source| {
             let group = source["apiGroup"].as_str().unwrap_or_default();

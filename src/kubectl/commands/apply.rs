@@ -121,7 +121,10 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
             }
         }
         _ => {
-            let items = applied.into_iter().map(|(_, value, _)| value).collect();
+            let mut items: Vec<Value> = applied.into_iter().map(|(_, value, _)| value).collect();
+            if !call.flags.on("show-managed-fields") {
+                items.iter_mut().for_each(crate::kubectl::print::format::hide_managed_fields);
+            }
             let list = crate::kubectl::print::format::list_of(items);
             let text = format.value(&list)?;
             call.output.stdout.push_str(&text);

@@ -102,10 +102,14 @@ pub fn refusal_of_claim(range: &Value, claim: &PersistentVolumeClaim) -> Option<
     let mut complaints = Vec::new();
     for item in items(range).filter(|item| item["type"] == "PersistentVolumeClaim") {
         for (name, bound) in amounts(&item["min"]).iter() {
-            judge_request(&mut complaints, "minimum", name, bound, requests.get(name), |request| request < *bound);
+            judge_request(&mut complaints, "minimum", name, bound, requests.get(name), |request| {
+                request < *bound
+            });
         }
         for (name, bound) in amounts(&item["max"]).iter() {
-            judge_request(&mut complaints, "maximum", name, bound, requests.get(name), |request| request > *bound);
+            judge_request(&mut complaints, "maximum", name, bound, requests.get(name), |request| {
+                request > *bound
+            });
         }
     }
     together(complaints)

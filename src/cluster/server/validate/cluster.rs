@@ -13,6 +13,7 @@ use super::resources;
 use super::scheduling;
 use crate::api::manifest;
 use crate::api::names;
+use crate::api::quantity::Quantity;
 
 /// The most bytes that a ConfigMap or Secret may hold.
 const MAX_DATA_BYTES: usize = 1024 * 1024;
@@ -227,6 +228,11 @@ pub fn limit_range(errors: &mut Errors, object: &Node<'_>) {
         for name in resource_names {
             limits_of(errors, &item, name);
         }
+        let bounds = |list: &str| item.at(list).at("storage").exists();
+        if kind.text() == "PersistentVolumeClaim" && !bounds("min") && !bounds("max") {
+            let detail = "either minimum or maximum storage value is required, but neither was provided";
+            errors.push(item.at("limits").required(detail));
+        }
     }
 }
 
@@ -259,6 +265,20 @@ fn limits_of(errors: &mut Errors, item: &Node<'_>, name: &str) {
             let detail = format!("{low_name} {low} is greater than {high_name} {high}");
             errors.push(FieldError::invalid_shown(&path, quoted(&shown.to_string()), &detail));
         }
+    }
+    let ratio = of("maxLimitRequestRatio");
+    if let Some(ratio) = ratio.filter(|ratio| *ratio < Quantity::from_value(1)) {
+        let path = format!("{}[{name}]", item.path_of("maxLimitRequestRatio"));
+        let detail = format!("ratio {ratio} is less than 1");
+        errors.push(FieldError::invalid_shown(&path, quoted(&ratio.to_string()), &detail));
+    }
+    if let (Some(request), Some(limit)) = (of("defaultRequest"), of("default"))
+        && request != limit
+        && !resources::may_overcommit(name)
+    {
+        let path = format!("{}[{name}]", item.path_of("defaultRequest"));
+        let detail = format!("default value {limit} must equal to defaultRequest value {request} in {name}");
+        errors.push(FieldError::invalid_shown(&path, quoted(&request.to_string()), &detail));
     }
 }
 

@@ -60,7 +60,7 @@ fn is_standard(name: &str) -> bool {
 }
 
 /// Whether more may be promised than there is.
-fn may_overcommit(name: &str) -> bool {
+pub fn may_overcommit(name: &str) -> bool {
     is_native(name) && !is_huge_page(name)
 }
 

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::field::FieldError;
 use super::meta;
-use super::node::{Errors, Node, immutable, one_of};
+use super::node::{Errors, Node, complain, immutable, one_of};
+use super::scheduling;
 use super::volume;
 use crate::api::names;
 
@@ -110,6 +111,15 @@ pub fn persistent_volume(errors: &mut Errors, object: &Node<'_>) {
         let size = Node { path, value: capacity.at("storage").value };
         errors.push(size.invalid("must be greater than zero"));
     }
+    let affinity = spec.at("nodeAffinity");
+    if affinity.exists() {
+        let terms = affinity.at("required");
+        if terms.exists() {
+            scheduling::node_selector(errors, &terms);
+        } else {
+            errors.push(terms.required("must specify required node constraints"));
+        }
+    }
     let policy = spec.at("persistentVolumeReclaimPolicy");
     if !policy.is_empty() && !matches!(policy.text(), "Delete" | "Recycle" | "Retain") {
         errors.push(policy.not_supported(&["Delete", "Recycle", "Retain"]));
@@ -139,11 +149,19 @@ pub fn persistent_volume(errors: &mut Errors, object: &Node<'_>) {
             "local" if !spec.at("nodeAffinity").exists() => {
                 errors.push(spec.at("nodeAffinity").required("Local volume requires node affinity"));
             }
-            _ => {}
+            _ => volume::of_provider(errors, kind, &source),
         }
     }
     if !found {
         errors.push(spec.required("must specify a volume type"));
+    }
+    let is_root = spec.at("hostPath").at("path").text().trim_end_matches('/').is_empty();
+    if spec.at("hostPath").exists() && is_root && policy.text() == "Recycle" {
+        errors.push(policy.forbidden("may not be 'recycle' for a hostPath mount of '/'"));
+    }
+    let class = spec.at("storageClassName");
+    if !class.is_empty() {
+        complain(errors, &class, names::dns_subdomain(class.text()));
     }
     let mode = spec.at("volumeMode");
     if mode.exists() && !matches!(mode.text(), "Block" | "Filesystem") {

@@ -1,7 +1,7 @@
 //! The volumes of a Pod.
 //!
 //! Models: `pkg/apis/core/validation/validation.go` `ValidateVolumes` (v1.36).
-//! Leaves out: the sources of single cloud providers, which are stored unjudged.
+//! Leaves out: of the sources of single providers all but what they need.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,12 +76,68 @@ fn source(errors: &mut Errors, volume: &Node<'_>) {
                 downward_files(errors, &source.at("items"));
             }
             "projected" => projected(errors, &source),
-            "csi" => required(errors, &source.at("driver")),
-            _ => {}
+            "ephemeral" => {
+                let template = source.at("volumeClaimTemplate");
+                if template.exists() {
+                    super::storage::claim_spec(errors, &template.at("spec"));
+                } else {
+                    errors.push(template.required(""));
+                }
+            }
+            _ => of_provider(errors, kind, &source),
         }
     }
     if !found {
         errors.push(volume.required("must specify a volume type"));
+    }
+}
+
+/// What the sources of single providers cannot do without.
+const NEEDS: [(&str, &[&str]); 17] = [
+    ("awsElasticBlockStore", &["volumeID"]),
+    ("gcePersistentDisk", &["pdName"]),
+    ("azureDisk", &["diskName", "diskURI"]),
+    ("azureFile", &["secretName", "shareName"]),
+    ("cephfs", &["monitors"]),
+    ("cinder", &["volumeID"]),
+    ("csi", &["driver"]),
+    ("flexVolume", &["driver"]),
+    ("gitRepo", &["repository"]),
+    ("glusterfs", &["endpoints", "path"]),
+    ("iscsi", &["targetPortal", "iqn"]),
+    ("local", &["path"]),
+    ("photonPersistentDisk", &["pdID"]),
+    ("portworxVolume", &["volumeID"]),
+    ("quobyte", &["registry", "volume"]),
+    ("rbd", &["monitors", "image"]),
+    ("vsphereVolume", &["volumePath"]),
+];
+
+/// Judges the source of a single provider.
+pub fn of_provider(errors: &mut Errors, kind: &str, source: &Node<'_>) {
+    let needed = NEEDS.iter().find(|(known, _)| *known == kind).map(|(_, fields)| *fields);
+    needed.unwrap_or_default().iter().for_each(|field| required(errors, &source.at(field)));
+    let lun = source.at("lun");
+    if kind == "iscsi" && !(0..=255).contains(&lun.number()) {
+        errors.push(FieldError::invalid_shown(
+            &lun.path,
+            lun.number().to_string(),
+            "must be between 0 and 255, inclusive",
+        ));
+    }
+    let partition = source.at("partition");
+    if matches!(kind, "awsElasticBlockStore" | "gcePersistentDisk")
+        && !(0..=255).contains(&partition.number())
+    {
+        errors.push(FieldError::invalid_shown(
+            &partition.path,
+            partition.number().to_string(),
+            "must be between 0 and 255, inclusive",
+        ));
+    }
+    if kind == "fc" && source.at("targetWWNs").is_empty() && source.at("wwids").is_empty() {
+        let detail = "must specify either targetWWNs or wwids, but not both";
+        errors.push(source.at("targetWWNs").required(detail));
     }
 }
 
