@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::status::{Cause, Status};
 use super::transaction::Transaction;
+use super::validate;
 use crate::api::codec::Codec;
 use crate::api::kind::Kind;
 use crate::api::kinds::batch::Job;
@@ -172,6 +173,14 @@ fn admit_pod(transaction: &mut Transaction<'_>, pod: &mut Pod) -> Result<(), Sta
         }
     }
     if !ranges.is_empty() {
+        // What a LimitRange fills in is judged together with what was there.
+        let schema = crate::api::schema::root("", "v1", "Pod");
+        let value = Object::Pod(Arc::new(pod.clone())).to_value();
+        let errors = schema.map(|schema| validate::validate_create(schema, &value)).unwrap_or_default();
+        if !errors.is_empty() {
+            let causes = errors.iter().map(validate::FieldError::cause).collect();
+            return Err(Status::invalid(Kind::Pod, &pod.meta.name, causes));
+        }
         pod.status.qos_class = qos_class(&pod.spec).to_string();
     }
     Ok(())

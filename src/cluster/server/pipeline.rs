@@ -191,6 +191,16 @@ fn create(
             metadata.insert("uid".to_string(), Value::String(transaction.stream.uuid()));
         }
     }
+    if request.kind == Kind::Pod
+        && transaction.settings.service_account_admission
+        && let Some(Value::Object(spec)) = body.get_mut("spec")
+    {
+        // The plugin names the account before the Pod is judged.
+        let is_named = |name: &str| spec.get(name).is_some_and(|value| !value.is_null() && value != "");
+        if !is_named("serviceAccountName") && !is_named("serviceAccount") {
+            spec.insert("serviceAccountName".to_string(), Value::from("default"));
+        }
+    }
     let (object, warnings) = read(request, body, None, transaction.now, passage)?;
     let result = authz::refuse_escalation(transaction.store, identity, None, &object)
         .and_then(|()| transaction.create(object));

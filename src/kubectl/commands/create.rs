@@ -188,7 +188,12 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let files = files::read(call)?;
     let mut failures = Vec::new();
     let mut created = 0;
-    for described in files.objects {
+    // Mistakes are told in the order of the documents.
+    let mut unread = files.failures.into_iter().zip(files.places).peekable();
+    for (index, described) in files.objects.into_iter().enumerate() {
+        while let Some((failure, _)) = unread.next_if(|(_, place)| *place <= index) {
+            failures.push(failure);
+        }
         let doing = format!("error when creating \"{}\": ", described.source);
         let mut value = described.value;
         if call.flags.on("save-config") {
@@ -213,7 +218,7 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         created += 1;
         print(call, &format, described.kind.printed(), value, "created", dry_run)?;
     }
-    failures.extend(files.failures);
+    failures.extend(unread.map(|(failure, _)| failure));
     if created == 0 && failures.is_empty() {
         return Err(Failure::error("no objects passed to create"));
     }

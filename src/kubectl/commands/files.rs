@@ -33,6 +33,15 @@ pub struct Files {
     pub objects: Vec<Described>,
     /// What could not be read.
     pub failures: Vec<Failure>,
+    /// Of each failure, how many objects stand before it.
+    pub places: Vec<usize>,
+}
+
+impl Files {
+    fn fail(&mut self, failure: Failure) {
+        self.places.push(self.objects.len());
+        self.failures.push(failure);
+    }
 }
 
 /// Reads every file of `-f`.
@@ -56,7 +65,7 @@ pub fn read(call: &Call) -> Result<Files, Failure> {
             add(call, &source, document.value, &mut files);
         }
         if let Some(error) = read.error {
-            files.failures.push(Failure::error(format!("error parsing {source}: {}", error.message)));
+            files.fail(Failure::error(format!("error parsing {source}: {}", error.message)));
         }
     }
     Ok(files)
@@ -86,7 +95,7 @@ fn add(call: &Call, source: &str, value: Value, files: &mut Files) {
     }
     match describe(call, source, value) {
         Ok(described) => files.objects.push(described),
-        Err(failure) => files.failures.push(failure),
+        Err(failure) => files.fail(failure),
     }
 }
 
