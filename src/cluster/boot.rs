@@ -25,9 +25,15 @@ use crate::api::time::Timestamp;
 /// How many ticks the set-up takes before visible tick 0: enough for the system Pods to pull, start and be reached.
 pub const BOOT_TICKS: u64 = 60;
 
+/// Where the API server is.
+const API_SERVER_ADDRESS: &str = "192.168.0.2";
+/// The address that everything of the recordings had.
+const RECORDED_ADDRESS: &str = "192.0.2.2";
+
 /// The version that the cluster says it is.
 pub const KUBERNETES_VERSION: &str = "v1.36.2";
 
+const OBJECTS: &str = include_str!("boot/objects.yaml");
 const SYSTEM: &str = include_str!("boot/system.yaml");
 const KUBE_PROXY: &str = include_str!("boot/kube-proxy.yaml");
 
@@ -59,6 +65,7 @@ impl Cluster {
             }
         }
         rbac::install(&mut cluster, &mut facts);
+        install_objects(&mut cluster, &mut facts);
         install_system(&mut cluster, &mut facts);
         while cluster.tick() < BOOT_TICKS {
             facts.clear();
@@ -99,6 +106,16 @@ fn install_value(
     let request = Request::new(Verb::Create, kind, namespace, name, body);
     if let Err(status) = cluster.ask_as(&Actor::Installer, &request, facts) {
         panic!("the installation of {kind:?} {namespace}/{name} was refused: {status}");
+    }
+}
+
+/// Stores what an API server makes when it starts.
+///
+/// Models: `pkg/controlplane/controller/kubernetesservice`, `pkg/registry/scheduling/rest` (v1.36).
+fn install_objects(cluster: &mut Cluster, facts: &mut Vec<Arc<Fact>>) {
+    let address = if cluster.settings.recorded_runtime { RECORDED_ADDRESS } else { API_SERVER_ADDRESS };
+    for document in manifest::parse(&OBJECTS.replace("ADDRESS", address)).documents {
+        install_document(cluster, document.value, facts);
     }
 }
 
@@ -207,7 +224,7 @@ fn as_recorded(node: &mut Node) {
         amounts.insert("ephemeral-storage".to_string(), Quantity::from_value(0));
     }
     for address in status.addresses.iter_mut().filter(|address| address.address_type == "InternalIP") {
-        address.address = "192.0.2.2".to_string();
+        address.address = RECORDED_ADDRESS.to_string();
     }
     let info = &mut status.node_info;
     info.kernel_version = "3.16.0-0.bpo.4-amd64".to_string();

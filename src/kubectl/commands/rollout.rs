@@ -1,4 +1,4 @@
-//! `kubectl rollout`: the updates of a Deployment.
+//! `kubectl rollout`: the updates of Deployments, StatefulSets and DaemonSets.
 
 pub mod history;
 pub mod pause;
@@ -9,7 +9,9 @@ pub mod undo;
 use std::sync::Arc;
 
 use super::{Call, Command, NOTHING, Run};
-use crate::api::kinds::apps::{Deployment, ReplicaSet};
+use crate::api::kind::Kind;
+use crate::api::kinds::apps::{Deployment, PodTemplateSpec, ReplicaSet};
+use crate::api::kinds::workloads::ControllerRevision;
 use crate::api::object::Object;
 use crate::kubectl::failure::Failure;
 use crate::kubectl::host::Host;
@@ -99,4 +101,53 @@ fn revisions(deployment: &Deployment, host: &dyn Host) -> Vec<Arc<ReplicaSet>> {
         .collect();
     sets.sort_by_key(|set| revision_of(&set.meta.annotations));
     sets
+}
+
+/// One revision that can be rolled back to.
+pub(super) struct Revised {
+    /// Its number.
+    number: i64,
+    /// What its Pods looked like.
+    template: PodTemplateSpec,
+    /// The reason that a person gave.
+    cause: Option<String>,
+    /// What brings it back, for kinds that keep ControllerRevisions.
+    patch: serde_json::Value,
+}
+
+/// The revisions of a workload, oldest first; `None` for kinds that have none.
+fn revised(object: &Object, host: &dyn Host) -> Option<Vec<Revised>> {
+    let cause = |meta: &crate::api::meta::ObjectMeta| {
+        meta.annotations.get(CHANGE_CAUSE).filter(|cause| !cause.is_empty()).cloned()
+    };
+    match object {
+        Object::Deployment(deployment) => {
+            let sets = revisions(deployment, host);
+            let of = |set: &Arc<ReplicaSet>| Revised {
+                number: revision_of(&set.meta.annotations),
+                template: set.spec.template.clone(),
+                cause: cause(&set.meta),
+                patch: serde_json::Value::Null,
+            };
+            Some(sets.iter().map(of).collect())
+        }
+        _ if matches!(object.kind(), Kind::StatefulSet | Kind::DaemonSet) => {
+            let meta = object.meta();
+            let mut all: Vec<Revised> = host
+                .store()
+                .list_in::<ControllerRevision>(&meta.namespace)
+                .filter(|revision| revision.meta.is_controlled_by(&meta.uid))
+                .map(|revision| Revised {
+                    number: revision.revision,
+                    template: crate::api::codec::Codec::decode(revision.data["spec"]["template"].clone())
+                        .unwrap_or_default(),
+                    cause: cause(&revision.meta),
+                    patch: revision.data.clone(),
+                })
+                .collect();
+            all.sort_by_key(|revision| revision.number);
+            Some(all)
+        }
+        _ => None,
+    }
 }

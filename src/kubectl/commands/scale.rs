@@ -1,7 +1,7 @@
 //! `kubectl scale`: another number of Pods.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/scale/scale.go` (v1.36).
-//! Leaves out: StatefulSets, waiting with `--timeout`.
+//! Leaves out: waiting with `--timeout`.
 
 use serde_json::{Value, json};
 
@@ -60,9 +60,7 @@ fn scale(call: &mut Call, object: &Object, replicas: i64, dry_run: DryRun) -> Re
     let current = match object {
         Object::Deployment(deployment) => deployment.spec.replicas,
         Object::ReplicaSet(set) => set.spec.replicas,
-        Object::StatefulSet(_) => {
-            return Err(Failure::error("scaling a StatefulSet is not in this release of Kubestep"));
-        }
+        Object::StatefulSet(set) => set.spec.replicas,
         _ => {
             return Err(Failure::exactly(
                 "Error from server (NotFound): the server could not find the requested resource",

@@ -104,6 +104,24 @@ impl Stage {
         }
     }
 
+    /// Lets time pass until nothing in the session's namespace has changed for a while: a probe that finds what it found
+    /// before is no change.
+    pub fn settle_namespace(&mut self) {
+        let mut unchanged_ticks = 0;
+        for _ in 0..SETTLE_TICKS {
+            let before = self.facts.len();
+            self.tick();
+            let wrote = |fact: &Arc<Fact>| match &fact.what {
+                What::Wrote { key, .. } => *key.namespace == *NAMESPACE,
+                _ => false,
+            };
+            unchanged_ticks = if self.facts[before..].iter().any(wrote) { 0 } else { unchanged_ticks + 1 };
+            if self.is_quiet(QUIET_TICKS) || unchanged_ticks >= QUIET_TICKS {
+                return;
+            }
+        }
+    }
+
     fn is_quiet(&self, gap_ticks: u64) -> bool {
         let soon = self.cluster.tick() + gap_ticks;
         self.cluster.next_busy_tick().is_none_or(|busy| busy > soon)

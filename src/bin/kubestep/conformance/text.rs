@@ -20,7 +20,7 @@ pub struct Tolerance {
 }
 
 /// The most ways of matching that are handed back.
-const MAX_SOLUTIONS: usize = 24;
+const MAX_SOLUTIONS: usize = 120;
 
 /// The most comparisons of one line with another in one text.
 const MAX_COMPARISONS: usize = 40_000;
@@ -160,6 +160,12 @@ impl Line {
     /// Whether it names an object whose name is partly chance.
     fn names_random(&self) -> bool {
         self.tokens.iter().any(|token| matches!(token, Token::Hole(Class::Hash | Class::Suffix, Some(_))))
+    }
+
+    /// Whether it tells of an eviction: `kubectl drain` evicts all Pods of a node at once.
+    fn is_of_eviction(&self) -> bool {
+        self.text.starts_with("evicting pod ")
+            || self.text.starts_with("pod/") && self.text.ends_with(" evicted")
     }
 
     fn is_table_header(&self) -> bool {
@@ -354,6 +360,10 @@ fn groups_of(lines: &[Line], tolerance: Tolerance) -> Vec<(usize, usize, bool)> 
             if end > at + 1 {
                 groups.push((at + 1, end, true));
             }
+            at = end;
+        } else if tolerance.rows_as_sets && line.is_of_eviction() {
+            let end = (at..lines.len()).find(|&row| !lines[row].is_of_eviction()).unwrap_or(lines.len());
+            groups.push((at, end, true));
             at = end;
         } else if tolerance.rows_as_sets && line.names_random() {
             let end = (at..lines.len()).find(|&row| !lines[row].names_random()).unwrap_or(lines.len());

@@ -1,9 +1,8 @@
 //! `kubectl rollout history`: the revisions that can be rolled back to.
 //!
 //! Models: `k8s.io/kubectl/pkg/polymorphichelpers/history.go` (v1.36).
-//! Leaves out: DaemonSets and StatefulSets, `-o`.
+//! Leaves out: `-o`.
 
-use crate::api::object::Object;
 use crate::kubectl::commands::{Call, Pending};
 use crate::kubectl::failure::Failure;
 use crate::kubectl::flags;
@@ -22,7 +21,7 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     }
     let (objects, mut failures) = super::objects(call)?;
     for object in objects {
-        let Object::Deployment(deployment) = &object else {
+        let Some(revisions) = super::revised(&object, &*call.host) else {
             let kind = object.kind();
             failures.push(Failure::error(format!(
                 "no history viewer has been implemented for {}.{}",
@@ -31,16 +30,14 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
             )));
             continue;
         };
-        let sets = super::revisions(deployment, &*call.host);
-        let name = format!("{}/{}", object.kind().printed(), deployment.meta.name);
+        let name = format!("{}/{}", object.kind().printed(), object.meta().name);
         if revision > 0 {
-            let Some(set) = sets.iter().find(|set| super::revision_of(&set.meta.annotations) == revision)
-            else {
+            let Some(found) = revisions.iter().find(|found| found.number == revision) else {
                 failures.push(Failure::error("unable to find the specified revision"));
                 continue;
             };
-            let mut template = set.spec.template.clone();
-            if let Some(cause) = set.meta.annotations.get(super::CHANGE_CAUSE) {
+            let mut template = found.template.clone();
+            if let Some(cause) = &found.cause {
                 template.meta.annotations.insert(super::CHANGE_CAUSE.to_string(), cause.clone());
             }
             call.say(format!("{name} with revision #{revision}"));
@@ -50,15 +47,13 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
             continue;
         }
         call.say(format!("{name} "));
-        if sets.is_empty() {
+        if revisions.is_empty() {
             call.say("No rollout history found.");
             continue;
         }
         let mut table = "REVISION\tCHANGE-CAUSE\n".to_string();
-        for set in &sets {
-            let cause = set.meta.annotations.get(super::CHANGE_CAUSE).filter(|cause| !cause.is_empty());
-            let cause = cause.map_or("<none>", String::as_str);
-            table.push_str(&format!("{}\t{cause}\n", super::revision_of(&set.meta.annotations)));
+        for found in &revisions {
+            table.push_str(&format!("{}\t{}\n", found.number, found.cause.as_deref().unwrap_or("<none>")));
         }
         call.output.stdout.push_str(&tabs::align(&table, 0, 2));
         call.output.stdout.push('\n');

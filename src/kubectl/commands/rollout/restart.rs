@@ -1,11 +1,11 @@
 //! `kubectl rollout restart`: the same Pods anew.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/rollout/rollout_restart.go` (v1.36).
-//! Leaves out: DaemonSets and StatefulSets.
+//! Leaves out: nothing.
 
 use serde_json::json;
 
-use crate::api::object::Object;
+use crate::api::kind::Kind;
 use crate::cluster::server::request::{Request, Verb};
 use crate::kubectl::commands::{Call, DryRun, Pending, create};
 use crate::kubectl::failure::Failure;
@@ -25,25 +25,26 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     for object in objects {
         let (kind, name) = (object.kind(), object.meta().name.clone());
         let shown = format!("{} \"{name}\"", kind.group_resource());
-        let Object::Deployment(deployment) = &object else {
+        if !matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet) {
             failures.push(Failure::error(format!("{shown} restarting is not supported")));
             continue;
-        };
-        if deployment.spec.paused {
+        }
+        let value = object.to_value();
+        if value["spec"]["paused"] == true {
             failures.push(Failure::error(format!(
                 "{shown} can't restart paused deployment (run rollout resume first)"
             )));
             continue;
         }
         let now = call.host.now().to_string();
-        if deployment.spec.template.meta.annotations.get(RESTARTED_AT) == Some(&now) {
+        if value["spec"]["template"]["metadata"]["annotations"][RESTARTED_AT] == now.as_str() {
             failures.push(Failure::error(format!(
                 "failed to create patch for {name}: if restart has already been triggered within the past second, please wait before attempting to trigger another"
             )));
             continue;
         }
         let body = json!({"spec": {"template": {"metadata": {"annotations": {RESTARTED_AT: now}}}}});
-        let request = Request::new(Verb::StrategicPatch, kind, &deployment.meta.namespace, &name, body);
+        let request = Request::new(Verb::StrategicPatch, kind, &object.meta().namespace, &name, body);
         match call.host.ask(request) {
             Ok(response) => {
                 create::print(call, &format, kind.printed(), response.object, "restarted", DryRun::No)?

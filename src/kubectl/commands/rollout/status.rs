@@ -1,9 +1,10 @@
 //! `kubectl rollout status`: waits for a rollout and says how far it is.
 //!
 //! Models: `k8s.io/kubectl/pkg/polymorphichelpers/rollout_status.go`, `pkg/cmd/rollout/rollout_status.go` (v1.36).
-//! Leaves out: DaemonSets and StatefulSets.
+//! Leaves out: nothing.
 
 use crate::api::kinds::apps::Deployment;
+use crate::api::kinds::workloads::{DaemonSet, StatefulSet};
 use crate::api::meta::{ObjectKey, Revision, Uid};
 use crate::api::object::Object;
 use crate::api::time::Timestamp;
@@ -32,8 +33,8 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let mut waiting = Vec::new();
     for object in objects {
         match &object {
-            Object::Deployment(deployment) => {
-                waiting.push((object.key(), deployment.meta.uid.clone()));
+            Object::Deployment(_) | Object::StatefulSet(_) | Object::DaemonSet(_) => {
+                waiting.push((object.key(), object.meta().uid.clone()));
             }
             _ => failures.push(no_status(&object)),
         }
@@ -72,10 +73,10 @@ fn no_status(object: &Object) -> Failure {
 /// Rollouts that are waited for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Watching {
-    /// The Deployments, the next one last.
+    /// The workloads, the next one last.
     waiting: Vec<(ObjectKey, Uid)>,
     revision: i64,
-    /// The version of the Deployment that was spoken of last.
+    /// The version that was spoken of last.
     seen: Option<Revision>,
     once: bool,
     until: Option<Timestamp>,
@@ -86,13 +87,20 @@ impl Watching {
     pub fn poll(&mut self, host: &dyn Host) -> Poll {
         let mut printed = Output::default();
         while let Some((key, uid)) = self.waiting.last() {
-            let Some(deployment) = host.store().at::<Deployment>(key).filter(|d| d.meta.uid == *uid) else {
+            let there = host.store().object(key).filter(|object| object.meta().uid == *uid);
+            let Some(object) = there else {
                 printed.stderr.push_str("error: object has been deleted\n");
                 return Poll { printed, finished: Some(1) };
             };
-            if self.seen != Some(deployment.meta.resource_version) {
-                self.seen = Some(deployment.meta.resource_version);
-                match status_of(deployment, self.revision) {
+            if self.seen != Some(object.meta().resource_version) {
+                self.seen = Some(object.meta().resource_version);
+                let told = match object {
+                    Object::Deployment(deployment) => status_of(deployment, self.revision),
+                    Object::StatefulSet(set) => status_of_stateful_set(set),
+                    Object::DaemonSet(set) => status_of_daemon_set(set),
+                    _ => Ok((String::new(), true)),
+                };
+                match told {
                     Ok((text, done)) => {
                         printed.stdout.push_str(&text);
                         printed.stdout.push('\n');
@@ -162,6 +170,74 @@ pub fn status_of(deployment: &Deployment, revision: i64) -> Result<(String, bool
         return Ok((text, false));
     }
     Ok((format!("deployment \"{name}\" successfully rolled out"), true))
+}
+
+fn only_rolling(strategy: &str) -> Result<(), String> {
+    match strategy {
+        "" | "RollingUpdate" => Ok(()),
+        _ => Err("rollout status is only available for RollingUpdate strategy type".to_string()),
+    }
+}
+
+/// How far a StatefulSet's rollout is, and whether it is done.
+///
+/// # Errors
+/// When it is not rolled out by itself.
+fn status_of_stateful_set(set: &StatefulSet) -> Result<(String, bool), String> {
+    let (spec, status) = (&set.spec, &set.status);
+    only_rolling(&spec.update_strategy.strategy_type)?;
+    if status.observed_generation == 0 || set.meta.generation > status.observed_generation {
+        return Ok(("Waiting for statefulset spec update to be observed...".to_string(), false));
+    }
+    let wanted = spec.replicas.unwrap_or(1);
+    if status.ready_replicas < wanted {
+        return Ok((format!("Waiting for {} pods to be ready...", wanted - status.ready_replicas), false));
+    }
+    let updated = status.updated_replicas;
+    if let Some(rolling) = &spec.update_strategy.rolling_update {
+        if let Some(partition) = rolling.partition.filter(|partition| updated < wanted - partition) {
+            let new = wanted - partition;
+            let text = format!(
+                "Waiting for partitioned roll out to finish: {updated} out of {new} new pods have been updated..."
+            );
+            return Ok((text, false));
+        }
+        return Ok((format!("partitioned roll out complete: {updated} new pods have been updated..."), true));
+    }
+    if status.update_revision != status.current_revision {
+        let text = format!(
+            "waiting for statefulset rolling update to complete {updated} pods at revision {}...",
+            status.update_revision
+        );
+        return Ok((text, false));
+    }
+    let text = format!(
+        "statefulset rolling update complete {} pods at revision {}...",
+        status.current_replicas, status.current_revision
+    );
+    Ok((text, true))
+}
+
+/// How far a DaemonSet's rollout is, and whether it is done.
+///
+/// # Errors
+/// When it is not rolled out by itself.
+fn status_of_daemon_set(set: &DaemonSet) -> Result<(String, bool), String> {
+    let (status, name) = (&set.status, &set.meta.name);
+    only_rolling(&set.spec.update_strategy.strategy_type)?;
+    if set.meta.generation > status.observed_generation {
+        return Ok(("Waiting for daemon set spec update to be observed...".to_string(), false));
+    }
+    let waiting = format!("Waiting for daemon set \"{name}\" rollout to finish:");
+    let (wanted, updated) = (status.desired_number_scheduled, status.updated_number_scheduled);
+    if updated < wanted {
+        return Ok((format!("{waiting} {updated} out of {wanted} new pods have been updated..."), false));
+    }
+    if status.number_available < wanted {
+        let available = status.number_available;
+        return Ok((format!("{waiting} {available} of {wanted} updated pods are available..."), false));
+    }
+    Ok((format!("daemon set \"{name}\" successfully rolled out"), true))
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! `kubectl rollout undo`: back to an earlier revision.
 //!
 //! Models: `k8s.io/kubectl/pkg/polymorphichelpers/rollback.go` (v1.36).
-//! Leaves out: DaemonSets and StatefulSets.
+//! Leaves out: nothing.
 
 use serde_json::{Map, Value, json};
 
+use super::Revised;
 use crate::api::kinds::apps::{Deployment, PodTemplateSpec};
 use crate::api::object::Object;
 use crate::cluster::server::request::{Request, Verb};
@@ -48,7 +49,7 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let (objects, mut failures) = super::objects(call)?;
     for object in objects {
         let kind = object.kind();
-        let Object::Deployment(deployment) = &object else {
+        let Some(revisions) = super::revised(&object, &*call.host) else {
             failures.push(Failure::error(format!(
                 "no rollbacker has been implemented for {}.{}",
                 kind.plural(),
@@ -56,14 +57,18 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
             )));
             continue;
         };
-        if deployment.meta.annotations.contains_key(LAST_APPLIED) {
+        if object.meta().annotations.contains_key(LAST_APPLIED) {
             call.warn(format!(
                 "Warning: resource {}/{} was previously managed with 'kubectl apply'. Rolling back will not update the {LAST_APPLIED} annotation, which may cause unexpected behavior on future 'kubectl apply' operations. Consider using 'kubectl apply' with your previous configuration file instead.",
                 kind.plural(),
-                deployment.meta.name
+                object.meta().name
             ));
         }
-        match undo(call, deployment, to, dry_run) {
+        let undone = match &object {
+            Object::Deployment(deployment) => undo(call, deployment, to, dry_run),
+            _ => undo_revision(call, &object, &revisions, to, dry_run),
+        };
+        match undone {
             Ok(word) => create::print(call, &format, kind.printed(), object.to_value(), &word, dry_run)?,
             Err(failure) => failures.push(failure),
         }
@@ -107,6 +112,50 @@ fn undo(call: &mut Call, deployment: &Deployment, to: i64, dry_run: DryRun) -> R
     let kind = crate::api::kind::Kind::Deployment;
     let mut request =
         Request::new(Verb::JsonPatch, kind, &deployment.meta.namespace, &deployment.meta.name, body);
+    request.options.dry_run = dry_run == DryRun::Server;
+    call.host
+        .ask(request)
+        .map_err(|status| Failure::error(format!("failed restoring revision {to}: {}", status.message)))?;
+    Ok("rolled back".to_string())
+}
+
+/// Rolls a StatefulSet or a DaemonSet back to what a ControllerRevision holds.
+fn undo_revision(
+    call: &mut Call,
+    object: &Object,
+    revisions: &[Revised],
+    to: i64,
+    dry_run: DryRun,
+) -> Result<String, Failure> {
+    let revision = match to {
+        0 if revisions.len() < 2 => {
+            return Err(Failure::error("no last revision to roll back to"));
+        }
+        0 => revisions.iter().rev().nth(1),
+        _ => revisions.iter().find(|revision| revision.number == to),
+    };
+    let Some(revision) = revision else {
+        return Err(Failure::error(format!("unable to find specified revision {to} in history")));
+    };
+    if dry_run == DryRun::Client {
+        return Ok(describe::template::text(&revision.template));
+    }
+    let template = object.to_value()["spec"]["template"].clone();
+    let present: PodTemplateSpec = crate::api::codec::Codec::decode(template).unwrap_or_default();
+    if present == revision.template {
+        return Ok(format!(
+            "skipped rollback (current template already matches revision {})",
+            revision.number
+        ));
+    }
+    let meta = object.meta();
+    let mut request = Request::new(
+        Verb::StrategicPatch,
+        object.kind(),
+        &meta.namespace,
+        &meta.name,
+        revision.patch.clone(),
+    );
     request.options.dry_run = dry_run == DryRun::Server;
     call.host
         .ask(request)
