@@ -4,6 +4,7 @@
 //! (`{a: b}`) gets no help.
 
 use crate::api::schema::{Field, Presence, Shape, Type, root_of, roots};
+use crate::i18n::Catalogue;
 
 /// One offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub struct Offer {
 pub struct Explanation {
     /// The field with its path.
     pub title: String,
-    /// Its type, default and choices.
+    /// What it is for, where that is known; its type, whether it is required, its default; its choices. A line each.
     pub text: String,
 }
 
@@ -61,8 +62,8 @@ pub fn offers_at(text: &str, line: usize, column: usize) -> Vec<Offer> {
     }
 }
 
-/// What the field under a line and column holds.
-pub fn explanation_at(text: &str, line: usize) -> Option<Explanation> {
+/// What the field on a line is for and what it holds.
+pub fn explanation_at(text: &str, line: usize, words: &Catalogue) -> Option<Explanation> {
     let lines = document_around(text, line);
     let key = lines.here.trim_start_matches(['-', ' ']).split_once(':')?.0.trim().to_string();
     let record = record_of(&lines)?;
@@ -71,13 +72,19 @@ pub fn explanation_at(text: &str, line: usize) -> Option<Explanation> {
     if field.required {
         parts.push("required".to_string());
     }
-    if let Some(default) = field.default {
+    // The schema gives zeros as defaults also to what must be written.
+    if let Some(default) = field.default.filter(|default| !matches!(*default, "0" | "\"\"" | "{}")) {
         parts.push(["default ", default].concat());
     }
+    let mut lines = vec![parts.join(" · ")];
     if !field.choices.is_empty() {
-        parts.push(field.choices.join(" | "));
+        lines.push(["enum: ", &field.choices.join(" | ")].concat());
     }
-    Some(Explanation { title: [record.short_name(), ".", &key].concat(), text: parts.join(" · ") })
+    let about = words.about_field(record.short_name(), &key);
+    if !about.is_empty() {
+        lines.insert(0, about.to_string());
+    }
+    Some(Explanation { title: [record.short_name(), ".", &key].concat(), text: lines.join("\n") })
 }
 
 /// The lines of the document that holds a line, up to it.
@@ -176,7 +183,10 @@ fn fields_as_offers(place: &Place) -> Vec<Offer> {
     fields
         .map(|field| Offer {
             label: field.name.to_string(),
-            detail: field.shape.explained_name(),
+            detail: match field.required {
+                true => [&field.shape.explained_name(), " · required"].concat(),
+                false => field.shape.explained_name(),
+            },
             insert: match &field.shape {
                 Shape::Record(_) | Shape::List(_) | Shape::Map(_) => [field.name, ":"].concat(),
                 _ => [field.name, ": "].concat(),
@@ -210,7 +220,9 @@ fn words_as_offers(mut words: Vec<String>) -> Vec<Offer> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::schema::types;
     use crate::app::session::FIRST_MANIFEST;
+    use crate::i18n::{Language, catalogue};
 
     /// The labels offered where `|` stands.
     fn labels(text: &str) -> Vec<String> {
@@ -256,8 +268,30 @@ mod tests {
     fn a_field_is_explained_where_it_stands() {
         let line =
             FIRST_MANIFEST.lines().position(|line| line.contains("containerPort")).expect("it is there") + 1;
-        let explained = explanation_at(FIRST_MANIFEST, line).expect("a known field");
-        assert_eq!(explained.title, "ContainerPort.containerPort");
-        assert!(explained.text.starts_with("integer"), "{}", explained.text);
+        for (language, about) in [(Language::En, "The port's number"), (Language::Ko, "포트 번호")] {
+            let explained = explanation_at(FIRST_MANIFEST, line, catalogue(language)).expect("a known field");
+            assert_eq!(explained.title, "ContainerPort.containerPort");
+            assert_eq!(explained.text, [about, "\ninteger · required"].concat());
+        }
+        let text = "apiVersion: v1\nkind: Pod\nspec:\n  restartPolicy: Always\n";
+        let explained = explanation_at(text, 4, catalogue(Language::En)).expect("a known field");
+        assert!(explained.text.ends_with("enum: Always | Never | OnFailure"), "{}", explained.text);
+    }
+
+    #[test]
+    fn every_field_that_something_is_said_of_exists() {
+        let words = include_str!("../i18n/en/fields.txt");
+        let keys = words.lines().filter_map(|line| line.strip_prefix("field.")?.split_once(" = "));
+        let lost: Vec<&str> = keys
+            .map(|(key, _)| key)
+            .filter(|key| {
+                let (record, field) = key.split_once('.').expect("record and field");
+                let has = |kind: &Type| {
+                    (record == "any" || kind.short_name() == record) && kind.field(field).is_some()
+                };
+                !types().any(has)
+            })
+            .collect();
+        assert_eq!(lost, Vec::<&str>::new());
     }
 }

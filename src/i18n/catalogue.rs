@@ -16,6 +16,7 @@ const FILES: [(Language, &[&str]); 2] = [
             include_str!("en/lessons.txt"),
             include_str!("en/share.txt"),
             include_str!("en/screen.txt"),
+            include_str!("en/fields.txt"),
         ],
     ),
     (
@@ -26,6 +27,7 @@ const FILES: [(Language, &[&str]); 2] = [
             include_str!("ko/lessons.txt"),
             include_str!("ko/share.txt"),
             include_str!("ko/screen.txt"),
+            include_str!("ko/fields.txt"),
         ],
     ),
 ];
@@ -88,6 +90,12 @@ impl Catalogue {
     /// Whether there is a text for `key`.
     pub fn has(&self, key: &str) -> bool {
         self.texts.contains_key(key)
+    }
+
+    /// What a field of a record is for; empty for the many that nothing is said of.
+    pub fn about_field(&self, record: &str, field: &str) -> &'static str {
+        let of = |record: &str| self.texts.get(["field.", record, ".", field].concat().as_str()).copied();
+        of(record).or_else(|| of("any")).unwrap_or_default()
     }
 
     /// The sentence for `key`, without marks.

@@ -1,11 +1,12 @@
 //! `kubectl explain`: the fields of a kind.
 //!
 //! Models: `k8s.io/kubectl/pkg/explain/v2/templates/plaintext.tmpl` (v1.36).
-//! Leaves out: the descriptions of fields, other output formats.
+//! Leaves out: upstream's descriptions of fields (there are short ones of our own), other output formats.
 
 use super::{Call, Pending};
 use crate::api::kind::Kind;
 use crate::api::schema::{self, Field, Root, Shape, Type};
+use crate::i18n::{Catalogue, Language, catalogue};
 use crate::kubectl::failure::Failure;
 use crate::kubectl::parse::{Flag, Takes};
 use crate::kubectl::resources;
@@ -45,7 +46,9 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let missing = |name: &str| Failure::error(format!("field \"{name}\" does not exist"));
     let last = names.last().copied().unwrap_or_default();
     let mut field: Option<&Field> = None;
+    let mut owner = record;
     for (index, name) in names.iter().enumerate() {
+        owner = record;
         let found = record.field(name).ok_or_else(|| missing(last))?;
         field = Some(found);
         match found.shape.record() {
@@ -55,7 +58,9 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         }
     }
     let mut has_fields = true;
+    let mut about = "";
     if let Some(field) = field {
+        about = words().about_field(owner.short_name(), field.name);
         call.say(format!("FIELD: {} <{}>", field.name, field.shape.explained_name()));
         if !field.choices.is_empty() {
             call.say(format!("ENUM:\n    {}", field.choices.join("\n    ")));
@@ -63,7 +68,10 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         call.say("");
         has_fields = field.shape.record().is_some();
     }
-    call.say("DESCRIPTION:\n    <empty>");
+    call.say("DESCRIPTION:");
+    let mut text = String::new();
+    write_about(&mut text, about, 4);
+    call.output.stdout.push_str(&text);
     if has_fields {
         call.say("FIELDS:");
         let mut text = String::new();
@@ -72,6 +80,29 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     }
     call.say("");
     Ok(None)
+}
+
+/// The descriptions: what kubectl says is English.
+fn words() -> &'static Catalogue {
+    catalogue(Language::En)
+}
+
+/// A description, folded as the template does: at most 80 columns.
+fn write_about(out: &mut String, about: &str, indent: usize) {
+    const COLUMNS: usize = 80;
+    let margin = " ".repeat(indent);
+    let mut line = String::new();
+    for word in if about.is_empty() { "<empty>" } else { about }.split(' ') {
+        if !line.is_empty() && indent + line.len() + 1 + word.len() > COLUMNS {
+            out.push_str(&[&margin, line.as_str(), "\n"].concat());
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    out.push_str(&[&margin, line.as_str(), "\n"].concat());
 }
 
 fn write_fields(out: &mut String, record: &Type, depth: usize, recursive: bool) {
@@ -83,7 +114,8 @@ fn write_fields(out: &mut String, record: &Type, depth: usize, recursive: bool) 
             out.push_str(&format!("{indent}enum: {}\n", field.choices.join(", ")));
         }
         if !recursive {
-            out.push_str(&format!("{indent}  <empty>\n\n"));
+            write_about(out, words().about_field(record.short_name(), field.name), indent.len() + 2);
+            out.push('\n');
         } else if depth < MAX_DEPTH
             && let Some(inner) = field.shape.record()
             && !matches!(&field.shape, Shape::Record(name) if *name == record.name)
@@ -114,4 +146,31 @@ fn root_of(word: &str, api_version: Option<&str>) -> Option<&'static Root> {
         .filter(|root| root.kind.to_lowercase() == kind && group.is_none_or(|group| group == root.group))
         .filter(of_version)
         .max_by_key(|root| root.version)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::kubectl::testing::Terminal;
+
+    #[test]
+    fn a_field_is_described_in_words_of_our_own() {
+        let mut terminal = Terminal::new();
+        assert_eq!(
+            terminal.run("kubectl explain deployment.spec.selector.matchExpressions.operator"),
+            "GROUP:      apps\nKIND:       Deployment\nVERSION:    v1\n\nFIELD: operator <string>\n\nDESCRIPTION:\n    \
+             In, NotIn, Exists or DoesNotExist\n\n"
+        );
+        let fields = terminal.run("kubectl explain pod.spec.containers.ports");
+        assert!(
+            fields.contains("  containerPort\t<integer> -required-\n    The port's number\n"),
+            "{fields}"
+        );
+        let folded = terminal.run("kubectl explain deploy.spec.minReadySeconds");
+        assert!(
+            folded.contains("    How long a new Pod must stay Ready before it counts as available\n"),
+            "{folded}"
+        );
+        let long = terminal.run("kubectl explain deploy.spec.selector");
+        assert!(long.lines().all(|line| line.len() <= 80), "{long}");
+    }
 }

@@ -9,6 +9,7 @@ use yew::prelude::*;
 use crate::app::assist::{explanation_at, offers_at};
 use crate::app::message::Message;
 use crate::app::view_model::editor::Problem;
+use crate::i18n::{Language, catalogue};
 use crate::ui::desk::{Desk, use_desk};
 use crate::ui::editor_chunk::{
     Diagnostic, EditorHandle, EditorModule, EditorOptions, diagnostics_to_js, load,
@@ -70,8 +71,8 @@ fn offers(place: &JsValue) -> JsValue {
     list.collect::<js_sys::Array>().into()
 }
 
-fn explanation(place: &JsValue) -> JsValue {
-    let found = place_of(place).and_then(|(text, line, _)| explanation_at(&text, line));
+fn explanation(place: &JsValue, language: Language) -> JsValue {
+    let found = place_of(place).and_then(|(text, line, _)| explanation_at(&text, line, catalogue(language)));
     found.map_or(JsValue::NULL, |found| object_of(&[("title", &found.title), ("text", &found.text)]))
 }
 
@@ -116,7 +117,10 @@ pub fn Manifest(props: &ManifestProps) -> Html {
                 };
                 if let Ok(editor) = module.mount(&element, &options.to_js(&on_change, &on_apply)) {
                     let on_complete = Closure::<dyn Fn(JsValue) -> JsValue>::new(|place| offers(&place));
-                    let on_hover = Closure::<dyn Fn(JsValue) -> JsValue>::new(|place| explanation(&place));
+                    let language = desk.language;
+                    let on_hover = Closure::<dyn Fn(JsValue) -> JsValue>::new(move |place| {
+                        explanation(&place, language)
+                    });
                     editor.set_completions(Some(on_complete.as_ref().unchecked_ref()));
                     editor.set_hover(Some(on_hover.as_ref().unchecked_ref()));
                     *mounted.borrow_mut() = Some(Mounted {
