@@ -443,6 +443,18 @@ fn admit_service(transaction: &mut Transaction<'_>, service: &mut Service) -> Re
         };
     } else if service.spec.cluster_ip != "None" {
         let address = service.spec.cluster_ip.clone();
+        let is_in_range =
+            address.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.octets()[..2] == [10, 96]);
+        if !is_in_range {
+            let cause = Cause {
+                reason: "FieldValueInvalid",
+                message: format!(
+                    "Invalid value: [\"{address}\"]: failed to allocate IP {address}: the provided network does not match the current range"
+                ),
+                field: "spec.clusterIPs".to_string(),
+            };
+            return Err(Status::invalid(Kind::Service, &service.meta.name, vec![cause]));
+        }
         if others(transaction).iter().any(|other| other.spec.cluster_ip == address) {
             let cause = Cause {
                 reason: "FieldValueInvalid",

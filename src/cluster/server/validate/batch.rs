@@ -72,12 +72,90 @@ fn job_spec(errors: &mut Errors, spec: &Node<'_>) {
     } else if spec.at("completions").exists() && most.number() > spec.at("completions").number() {
         errors.push(most.invalid("must be less than or equal to completions"));
     }
+    failure_policy(errors, spec);
+    let success = spec.at("successPolicy");
+    if success.exists() && mode.text() != "Indexed" {
+        errors.push(success.invalid("requires indexed completion mode"));
+    }
+    let replacement = spec.at("podReplacementPolicy");
+    let choices: &[&str] = match spec.at("podFailurePolicy").exists() {
+        true => &["Failed"],
+        false => &["Failed", "TerminatingOrFailed"],
+    };
+    if replacement.exists() && !choices.contains(&replacement.text()) {
+        errors.push(replacement.not_supported(choices));
+    }
     pod::template(errors, &spec.at("template"));
     let policy = spec.at("template").at("spec").at("restartPolicy");
     match policy.text() {
+        "OnFailure" if spec.at("podFailurePolicy").exists() => {
+            errors.push(policy.invalid("only \"Never\" is supported when podFailurePolicy is specified"));
+        }
         "OnFailure" | "Never" => {}
         "Always" | "" => errors.push(policy.required("valid values: \"OnFailure\", \"Never\"")),
         _ => errors.push(policy.not_supported(&["OnFailure", "Never"])),
+    }
+}
+
+/// Judges what a Job does about Pods that fail.
+fn failure_policy(errors: &mut Errors, spec: &Node<'_>) {
+    const ACTIONS: [&str; 4] = ["Count", "FailIndex", "FailJob", "Ignore"];
+    let pod = spec.at("template").at("spec");
+    let has_container = |name: &str| {
+        let lists = ["containers", "initContainers"];
+        lists
+            .into_iter()
+            .flat_map(|list| pod.at(list).items())
+            .any(|container| container.at("name").text() == name)
+    };
+    for rule in spec.at("podFailurePolicy").at("rules").items() {
+        let (action, codes) = (rule.at("action"), rule.at("onExitCodes"));
+        if action.is_empty() {
+            let words: Vec<String> = ACTIONS.iter().map(|word| format!("{word:?}")).collect();
+            errors.push(action.required(&format!("valid values: [{}]", words.join(" "))));
+        } else if !ACTIONS.contains(&action.text()) {
+            errors.push(action.not_supported(&ACTIONS));
+        } else if action.text() == "FailIndex" && !spec.at("backoffLimitPerIndex").exists() {
+            errors.push(action.invalid("requires the backoffLimitPerIndex to be set"));
+        }
+        if codes.exists() {
+            exit_codes(errors, &codes, &has_container);
+        }
+        let detail = match (codes.exists(), !rule.at("onPodConditions").is_empty()) {
+            (true, true) => "specifying both OnExitCodes and OnPodConditions is not supported",
+            (false, false) => "specifying one of OnExitCodes and OnPodConditions is required",
+            _ => continue,
+        };
+        errors.push(FieldError::invalid_shown(&rule.path, String::new(), detail));
+    }
+}
+
+fn exit_codes(errors: &mut Errors, codes: &Node<'_>, has_container: &dyn Fn(&str) -> bool) {
+    let (operator, container, values) = (codes.at("operator"), codes.at("containerName"), codes.at("values"));
+    if operator.is_empty() {
+        errors.push(operator.required("valid values: [\"In\" \"NotIn\"]"));
+    } else if !matches!(operator.text(), "In" | "NotIn") {
+        errors.push(operator.not_supported(&["In", "NotIn"]));
+    }
+    if container.exists() && !has_container(container.text()) {
+        let detail = "must be one of the container or initContainer names in the pod template";
+        errors.push(container.invalid(detail));
+    }
+    if values.is_empty() {
+        errors.push(values.invalid("at least one value is required"));
+    }
+    let mut numbers: Vec<i64> = Vec::new();
+    for value in values.items() {
+        if operator.text() == "In" && value.number() == 0 {
+            errors.push(value.invalid("must not be 0 for the In operator"));
+        }
+        if numbers.contains(&value.number()) {
+            errors.push(FieldError::duplicate(&value.path, value.value));
+        }
+        numbers.push(value.number());
+    }
+    if !numbers.is_sorted() {
+        errors.push(values.invalid("must be ordered"));
     }
 }
 

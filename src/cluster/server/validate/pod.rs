@@ -1,7 +1,7 @@
 //! Pods and the templates of Pods.
 //!
 //! Models: `pkg/apis/core/validation/validation.go` `ValidatePodSpec` and what it calls (v1.36).
-//! Leaves out: Windows options, sysctls, resource claims, changes of gated Pods.
+//! Leaves out: Windows options, resource claims, changes of gated Pods.
 
 use std::collections::BTreeSet;
 

@@ -45,7 +45,7 @@ fn scale_target(errors: &mut Errors, target: &Node<'_>) {
         }
     }
     let version = target.at("apiVersion");
-    if !version.text().contains('/') {
+    if !version.text().contains('/') && target.at("kind").text() != "ReplicationController" {
         errors.push(FieldError::invalid_text(
             &version.path,
             version.text(),

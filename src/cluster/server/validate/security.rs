@@ -1,7 +1,7 @@
 //! Security contexts of Pods and containers.
 //!
 //! Models: `pkg/apis/core/validation/validation.go` `validatePodSpecSecurityContext`, `ValidateSecurityContext` (v1.36).
-//! Leaves out: Windows options, sysctls, SELinux.
+//! Leaves out: Windows options, SELinux.
 
 use super::container::descending_path;
 use super::field::FieldError;
@@ -27,11 +27,45 @@ pub fn of_pod(errors: &mut Errors, spec: &Node<'_>) {
         let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
         errors.push(FieldError::invalid_shown(&path, "true".to_string(), detail));
     }
+    sysctls(errors, spec);
     word(errors, &context.at("fsGroupChangePolicy"), &["Always", "OnRootMismatch"]);
     profile(errors, &context.at("seccompProfile"), "seccomp", "seccompProfile");
     profile(errors, &context.at("appArmorProfile"), "AppArmor", "appArmorProfile");
     word(errors, &context.at("supplementalGroupsPolicy"), &["Merge", "Strict"]);
     word(errors, &context.at("seLinuxChangePolicy"), &["MountOption", "Recursive"]);
+}
+
+/// Parameters of the kernel.
+fn sysctls(errors: &mut Errors, spec: &Node<'_>) {
+    const LONGEST_BYTES: usize = 253;
+    const PATTERN: &str = "([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
+    let is_part = |part: &str| {
+        let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let bytes = part.as_bytes();
+        bytes.first().is_some_and(|byte| is_inner(*byte))
+            && bytes.last().is_some_and(|byte| is_inner(*byte))
+            && bytes.iter().all(|byte| is_inner(*byte) || matches!(byte, b'-' | b'_'))
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    for sysctl in spec.at("securityContext").at("sysctls").items() {
+        let name = sysctl.at("name");
+        let text = name.text();
+        if text.is_empty() {
+            errors.push(name.required(""));
+        } else if text.len() > LONGEST_BYTES || !text.split(['.', '/']).all(is_part) {
+            let detail = format!("must have at most {LONGEST_BYTES} characters and match regex {PATTERN}");
+            errors.push(name.invalid(&detail));
+        } else if !seen.insert(text) {
+            errors.push(FieldError::duplicate(&name.path, name.value));
+        }
+        let path = text.replace('/', ".");
+        let is_of_ipc = ["kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue."];
+        if path.starts_with("net.") && spec.at("hostNetwork").is_true() {
+            errors.push(name.invalid("may not be specified when 'hostNetwork' is true"));
+        } else if is_of_ipc.iter().any(|part| path.starts_with(part)) && spec.at("hostIPC").is_true() {
+            errors.push(name.invalid("may not be specified when 'hostIPC' is true"));
+        }
+    }
 }
 
 fn word(errors: &mut Errors, node: &Node<'_>, choices: &[&str]) {
