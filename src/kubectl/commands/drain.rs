@@ -146,6 +146,23 @@ impl Draining {
         Poll { printed, finished: Some(1) }
     }
 
+    /// The Pods that are still on the node when draining it failed.
+    fn tell_pending(&self, node: &str, problems: &[String], host: &dyn Host, printed: &mut Output) {
+        let pods = host.store().list::<Pod>().filter(|pod| *pod.node_name == *node);
+        let left = pods.filter(|pod| matches!(self.judge(pod), Verdict::Goes | Verdict::GoesWith(_)));
+        let names: Vec<String> = left.map(|pod| format!("pod/{}\n", pod.meta.name)).collect();
+        if !names.is_empty() {
+            let list = match problems {
+                [one] => one.clone(),
+                many => format!("[{}]", many.join(", ")),
+            };
+            printed.stderr.push_str(&format!(
+                "There are pending pods in node \"{node}\" when an error occurred: {list}\n{}",
+                names.concat()
+            ));
+        }
+    }
+
     fn fail(&mut self, node: String, problems: Vec<String>, printed: &mut Output) {
         let list = match problems.as_slice() {
             [one] => one.clone(),
@@ -239,6 +256,7 @@ impl Draining {
     fn proceed(&mut self, host: &mut dyn Host, printed: &mut Output) -> Option<Option<String>> {
         let mut node = self.node.take()?;
         let now = host.now();
+        let mut late: Vec<String> = Vec::new();
         for (key, uid, from) in std::mem::take(&mut node.evictions) {
             if from > now {
                 node.evictions.push((key, uid, from));
@@ -247,6 +265,13 @@ impl Draining {
             let doing = if self.evict { "evicting" } else { "deleting" };
             let dry = if self.dry_run == DryRun::Server { self.dry_run.suffix() } else { "" };
             printed.stdout.push_str(&format!("{doing} pod {}/{}{dry}\n", key.namespace, key.name));
+            if node.until.is_some_and(|until| now >= until) {
+                late.push(format!(
+                    "error when evicting pods/\"{}\" -n \"{}\": global timeout reached: {}s",
+                    key.name, key.namespace, self.seconds
+                ));
+                continue;
+            }
             match host.ask(self.request(&key)) {
                 Ok(_) if self.dry_run == DryRun::Server => {}
                 Ok(_) => node.going.push((key, uid)),
@@ -263,10 +288,16 @@ impl Draining {
                         "error when evicting pods/\"{}\" -n \"{}\": {}",
                         key.name, key.namespace, status.message
                     );
+                    self.tell_pending(&node.name, &[problem.clone()], host, printed);
                     self.fail(node.name, vec![problem], printed);
                     return Some(None);
                 }
             }
+        }
+        if !late.is_empty() {
+            self.tell_pending(&node.name, &late, host, printed);
+            self.fail(node.name, late, printed);
+            return Some(None);
         }
         let word = if self.evict { "evicted" } else { "deleted" };
         node.going.retain(|(key, uid)| {
@@ -279,13 +310,15 @@ impl Draining {
         if node.going.is_empty() && node.evictions.is_empty() {
             return Some(Some(node.name));
         }
-        if node.until.is_some_and(|until| now >= until) {
+        // An eviction that is tried again finds out only then that the time is over.
+        if node.evictions.is_empty() && node.until.is_some_and(|until| now >= until) {
             let problem = format!(
                 "error when waiting for pod \"{}\" in namespace \"{}\" to terminate: global timeout reached: {}s",
                 node.going.first().map_or("", |(key, _)| &*key.name),
                 node.going.first().map_or("", |(key, _)| &*key.namespace),
                 self.seconds
             );
+            self.tell_pending(&node.name, &[problem.clone()], host, printed);
             self.fail(node.name, vec![problem], printed);
             return Some(None);
         }

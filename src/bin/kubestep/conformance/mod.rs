@@ -4,6 +4,7 @@
 
 mod case;
 mod floors;
+mod nodes;
 mod placeholder;
 mod placement;
 mod session;
