@@ -112,36 +112,13 @@ impl Outcome {
 
 /// The keys of `actor` that a change concerns. Called for actors that exist once; see [`node_actors`] for the others.
 pub fn concerns(actor: &Actor, view: &View<'_>, change: &Change) -> Vec<WorkKey> {
-    match actor {
-        Actor::Deployment => controllers::deployment::concerns(view, change),
-        Actor::ReplicaSet => controllers::replicaset::concerns(view, change),
-        Actor::StatefulSet => controllers::statefulset::concerns(view, change),
-        Actor::DaemonSet => controllers::daemonset::concerns(view, change),
-        Actor::Job => controllers::job::concerns(view, change),
-        Actor::TtlAfterFinished => controllers::ttl_after_finished::concerns(view, change),
-        Actor::CronJob => controllers::cronjob::concerns(view, change),
-        Actor::HorizontalPodAutoscaler => controllers::horizontal_pod_autoscaler::concerns(view, change),
-        Actor::Disruption => controllers::disruption::concerns(view, change),
-        Actor::ResourceQuota => controllers::resource_quota::concerns(view, change),
-        Actor::PersistentVolume => controllers::persistent_volume::concerns(view, change),
-        Actor::VolumeProtection => controllers::volume_protection::concerns(view, change),
-        Actor::ServiceAccount => controllers::service_account::concerns(view, change),
-        Actor::RootCa => controllers::root_ca::concerns(view, change),
-        Actor::Provisioner => controllers::provisioner::concerns(view, change),
-        Actor::EndpointSlice => controllers::endpointslice::concerns(view, change),
-        Actor::Endpoints => controllers::endpoints::concerns(view, change),
-        Actor::Namespace => controllers::namespace::concerns(view, change),
-        Actor::GarbageCollector => controllers::garbage_collector::concerns(view, change),
-        Actor::NodeLifecycle => controllers::node_lifecycle::concerns(view, change),
-        Actor::TaintEviction => controllers::taint_eviction::concerns(view, change),
-        Actor::PodGarbageCollector => controllers::pod_garbage_collector::concerns(view, change),
-        Actor::ServiceLoadBalancer => controllers::service_load_balancer::concerns(view, change),
-        Actor::Scheduler => scheduler::concerns(view, change),
-        Actor::CoreDns => network::dns::concerns(view, change),
-        Actor::IngressController => network::ingress::concerns(view, change),
-        Actor::Kubelet(_) | Actor::KubeProxy(_) | Actor::You | Actor::Installer | Actor::ApiServer => {
-            Vec::new()
-        }
+    match (controllers::controller(actor), actor) {
+        (Some(controller), _) => (controller.concerns)(view, change),
+        (None, Actor::TaintEviction) => controllers::taint_eviction::concerns(view, change),
+        (None, Actor::Scheduler) => scheduler::concerns(view, change),
+        (None, Actor::CoreDns) => network::dns::concerns(view, change),
+        (None, Actor::IngressController) => network::ingress::concerns(view, change),
+        (None, _) => Vec::new(),
     }
 }
 
@@ -154,33 +131,14 @@ pub fn node_actors(view: &View<'_>, change: &Change) -> Vec<(Actor, WorkKey)> {
 
 /// Handles one key. Reads the view, changes the component's memory, returns what it wants written.
 pub fn reconcile(actor: &Actor, component: &mut Component, view: &View<'_>, key: &WorkKey) -> Outcome {
+    if let Some(controller) = controllers::controller(actor) {
+        return (controller.reconcile)(view, key);
+    }
     let stream = &mut component.stream;
     match (actor, &mut component.memory) {
-        (Actor::Deployment, _) => controllers::deployment::reconcile(view, key),
-        (Actor::ReplicaSet, _) => controllers::replicaset::reconcile(view, key),
-        (Actor::StatefulSet, _) => controllers::statefulset::reconcile(view, key),
-        (Actor::DaemonSet, _) => controllers::daemonset::reconcile(view, key),
-        (Actor::Job, _) => controllers::job::reconcile(view, key),
-        (Actor::TtlAfterFinished, _) => controllers::ttl_after_finished::reconcile(view, key),
-        (Actor::CronJob, _) => controllers::cronjob::reconcile(view, key),
-        (Actor::HorizontalPodAutoscaler, _) => controllers::horizontal_pod_autoscaler::reconcile(view, key),
-        (Actor::Disruption, _) => controllers::disruption::reconcile(view, key),
-        (Actor::ResourceQuota, _) => controllers::resource_quota::reconcile(view, key),
-        (Actor::PersistentVolume, _) => controllers::persistent_volume::reconcile(view, key),
-        (Actor::VolumeProtection, _) => controllers::volume_protection::reconcile(view, key),
-        (Actor::ServiceAccount, _) => controllers::service_account::reconcile(view, key),
-        (Actor::RootCa, _) => controllers::root_ca::reconcile(view, key),
-        (Actor::Provisioner, _) => controllers::provisioner::reconcile(view, key),
-        (Actor::EndpointSlice, _) => controllers::endpointslice::reconcile(view, key),
-        (Actor::Endpoints, _) => controllers::endpoints::reconcile(view, key),
-        (Actor::Namespace, _) => controllers::namespace::reconcile(view, key),
-        (Actor::GarbageCollector, _) => controllers::garbage_collector::reconcile(view, key),
-        (Actor::NodeLifecycle, _) => controllers::node_lifecycle::reconcile(view, key),
         (Actor::TaintEviction, Memory::TaintEviction(memory)) => {
             controllers::taint_eviction::reconcile(Arc::make_mut(memory), view, key)
         }
-        (Actor::PodGarbageCollector, _) => controllers::pod_garbage_collector::reconcile(view, key),
-        (Actor::ServiceLoadBalancer, _) => controllers::service_load_balancer::reconcile(view, key),
         (Actor::Scheduler, Memory::Scheduler(memory)) => {
             scheduler::reconcile(Arc::make_mut(memory), stream, view, key)
         }
@@ -209,16 +167,6 @@ pub fn after_refusal(
     write: &Write,
     status: &super::server::status::Status,
 ) -> Vec<Write> {
-    match actor {
-        Actor::ReplicaSet => controllers::replicaset::after_refusal(view, key, write, status),
-        Actor::StatefulSet => controllers::statefulset::after_refusal(view, key, write, status),
-        Actor::DaemonSet => controllers::daemonset::after_refusal(view, key, write, status),
-        Actor::Job => controllers::job::after_refusal(view, key, write, status),
-        Actor::CronJob => controllers::cronjob::after_refusal(view, key, write, status),
-        Actor::HorizontalPodAutoscaler => {
-            controllers::horizontal_pod_autoscaler::after_refusal(view, key, write, status)
-        }
-        Actor::Deployment => controllers::deployment::after_refusal(view, key, write, status),
-        _ => Vec::new(),
-    }
+    controllers::controller(actor)
+        .map_or_else(Vec::new, |controller| (controller.after_refusal)(view, key, write, status))
 }

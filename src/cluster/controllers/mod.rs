@@ -1,5 +1,12 @@
 //! One file per controller; none imports another.
 
+use super::actor::Actor;
+use super::component::{Outcome, View};
+use super::queue::WorkKey;
+use super::server::status::Status;
+use super::server::write::Write;
+use super::store::Change;
+
 pub mod cronjob;
 pub mod daemonset;
 pub mod deployment;
@@ -23,3 +30,60 @@ pub mod statefulset;
 pub mod taint_eviction;
 pub mod ttl_after_finished;
 pub mod volume_protection;
+
+/// What a controller without a memory of its own consists of. The machine reaches it through these pointers only: one
+/// that a cluster never calls is code that the page need not have fetched.
+pub struct Controller {
+    /// The keys that a change concerns.
+    pub concerns: fn(&View<'_>, &Change) -> Vec<WorkKey>,
+    /// Handles one key.
+    pub reconcile: fn(&View<'_>, &WorkKey) -> Outcome,
+    /// What is still to be written after a write was refused.
+    pub after_refusal: fn(&View<'_>, &WorkKey, &Write, &Status) -> Vec<Write>,
+}
+
+macro_rules! controller {
+    ($module:ident) => {
+        &Controller {
+            concerns: $module::concerns,
+            reconcile: $module::reconcile,
+            after_refusal: |_, _, _, _| Vec::new(),
+        }
+    };
+    ($module:ident, after_refusal) => {
+        &Controller {
+            concerns: $module::concerns,
+            reconcile: $module::reconcile,
+            after_refusal: $module::after_refusal,
+        }
+    };
+}
+
+/// The controller behind an actor's name.
+pub fn controller(actor: &Actor) -> Option<&'static Controller> {
+    Some(match actor {
+        Actor::Deployment => controller!(deployment, after_refusal),
+        Actor::ReplicaSet => controller!(replicaset, after_refusal),
+        Actor::StatefulSet => controller!(statefulset, after_refusal),
+        Actor::DaemonSet => controller!(daemonset, after_refusal),
+        Actor::Job => controller!(job, after_refusal),
+        Actor::TtlAfterFinished => controller!(ttl_after_finished),
+        Actor::CronJob => controller!(cronjob, after_refusal),
+        Actor::HorizontalPodAutoscaler => controller!(horizontal_pod_autoscaler, after_refusal),
+        Actor::Disruption => controller!(disruption),
+        Actor::ResourceQuota => controller!(resource_quota),
+        Actor::PersistentVolume => controller!(persistent_volume),
+        Actor::VolumeProtection => controller!(volume_protection),
+        Actor::ServiceAccount => controller!(service_account),
+        Actor::RootCa => controller!(root_ca),
+        Actor::Provisioner => controller!(provisioner),
+        Actor::EndpointSlice => controller!(endpointslice),
+        Actor::Endpoints => controller!(endpoints),
+        Actor::Namespace => controller!(namespace),
+        Actor::GarbageCollector => controller!(garbage_collector),
+        Actor::NodeLifecycle => controller!(node_lifecycle),
+        Actor::PodGarbageCollector => controller!(pod_garbage_collector),
+        Actor::ServiceLoadBalancer => controller!(service_load_balancer),
+        _ => return None,
+    })
+}
