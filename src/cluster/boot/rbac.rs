@@ -18,6 +18,9 @@ use crate::cluster::server::authz;
 const ROLES: &str = include_str!("rbac.yaml");
 const GROUP: &str = "rbac.authorization.k8s.io";
 
+/// Paths that everybody may ask for in the cluster of the recordings, beside those of every cluster.
+const RECORDED_PATHS: [&str; 2] = ["/.well-known", "/.well-known/*"];
+
 /// The cluster-wide bindings: role, and the groups that have it.
 const BINDINGS: [(&str, &[&str]); 4] = [
     ("cluster-admin", &["system:masters"]),
@@ -52,6 +55,11 @@ pub(super) fn install(cluster: &mut Cluster, facts: &mut Vec<Arc<Fact>>) {
                 }
                 None => role["rules"].clone(),
             };
+            if name == "system:discovery" && cluster.settings.recorded_runtime {
+                // The build that the recordings were made with lets everybody ask for these as well.
+                let paths = body["rules"][0]["nonResourceURLs"].as_array_mut();
+                paths.into_iter().for_each(|paths| paths.extend(RECORDED_PATHS.map(Value::from)));
+            }
             install_value(cluster, Kind::ClusterRole, "", name, body, facts);
         }
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::api::kind::Kind;
 use crate::api::kinds::cluster::{Lease, Node, NodeCondition, Taint};
+use crate::api::kinds::event::Event;
 use crate::api::kinds::pod::Pod;
 use crate::api::meta::{ObjectKey, Revision};
 use crate::api::object::{Object, Resource};
@@ -34,6 +35,10 @@ const MISSED_SECONDS: i64 = 11;
 /// At most one node of a zone begins to lose its Pods in this many seconds.
 const EVICTION_SECONDS: i64 = 10;
 
+/// A node that has come this recently is new.
+const NEW_SECONDS: i64 = 3;
+
+const REGISTERED: &str = "RegisteredNode";
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
@@ -125,9 +130,26 @@ fn ready_status(node: &Node) -> &str {
     ready_condition(node).map_or("", |condition| condition.status.as_str())
 }
 
+/// Whether the node has just come, and has not been greeted.
+fn is_new(view: &View<'_>, node: &Node) -> bool {
+    let came = node.meta.creation_timestamp.is_some_and(|came| view.now.seconds_since(came) <= NEW_SECONDS);
+    came && !view.store.list_in::<Event>("default").any(|event| {
+        event.reason == REGISTERED
+            && event.involved_object.kind == "Node"
+            && event.involved_object.name == node.meta.name
+    })
+}
+
 /// Looks at one node: is it lost, and which taints should it have?
 fn look_at(view: &View<'_>, key: &ObjectKey, node: &Arc<Node>) -> Outcome {
     let mut outcome = Outcome::default();
+    if is_new(view, node) {
+        let because = Because::new("because.nodelifecycle.registered").with("node", &key.name);
+        let message = format!("Node {} event: Registered Node {} in Controller", key.name, key.name);
+        let event = EventRecord::normal(&Object::Node(node.clone()), REGISTERED, message);
+        outcome.writes.push(Operation::Event(event).because(because.clone()));
+        outcome.because = Some(because);
+    }
     let silent = silent_seconds(view, node);
     let is_lost = view.settings.kubelets && silent >= GRACE_SECONDS && ready_status(node) != "Unknown";
     let mut seen = Node::clone(node);

@@ -248,6 +248,7 @@ fn wait_until(until: &Value, scene: &mut Scene) -> Result<(), String> {
     for _ in 0..UNTIL_TICKS {
         last = scene.stage.run(&line, None);
         if last.stdout.contains(&shows) || last.stderr.contains(&shows) {
+            scene.stage.tick();
             return Ok(());
         }
         scene.stage.tick();

@@ -19,6 +19,9 @@ pub const NAMESPACE: &str = "demo";
 /// A pause of the cluster that counts as quiet, in ticks.
 pub const QUIET_TICKS: u64 = 3;
 
+/// How long nothing may change in a namespace that has settled: more than one second.
+const UNCHANGED_TICKS: u64 = 2;
+
 /// The most ticks that a cluster may take to come to rest.
 const SETTLE_TICKS: u64 = 120;
 
@@ -105,18 +108,18 @@ impl Stage {
     }
 
     /// Lets time pass until nothing in the session's namespace has changed for a while: a probe that finds what it found
-    /// before is no change.
+    /// before is no change, and an event tells of one.
     pub fn settle_namespace(&mut self) {
         let mut unchanged_ticks = 0;
         for _ in 0..SETTLE_TICKS {
             let before = self.facts.len();
             self.tick();
             let wrote = |fact: &Arc<Fact>| match &fact.what {
-                What::Wrote { key, .. } => *key.namespace == *NAMESPACE,
+                What::Wrote { key, .. } => key.kind != Kind::Event && *key.namespace == *NAMESPACE,
                 _ => false,
             };
             unchanged_ticks = if self.facts[before..].iter().any(wrote) { 0 } else { unchanged_ticks + 1 };
-            if self.is_quiet(QUIET_TICKS) || unchanged_ticks >= QUIET_TICKS {
+            if self.is_quiet(QUIET_TICKS) || unchanged_ticks >= UNCHANGED_TICKS {
                 return;
             }
         }
