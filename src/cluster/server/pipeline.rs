@@ -243,9 +243,16 @@ fn read(
     let schema =
         schema.ok_or_else(|| Status::bad_request(decode::no_match(&kind.api_version(), kind.name())));
     let schema = passage.check(Stage::Decode, schema)?;
-    let result = decode::decode(schema, &body, request.options.field_validation);
-    let decoded = passage.check(Stage::Decode, result.map_err(|error| undecodable(request, &error)))?;
+    let result = registered(kind, &body).and_then(|()| {
+        decode::decode(schema, &body, request.options.field_validation)
+            .map_err(|error| undecodable(request, &error))
+    });
+    let decoded = passage.check(Stage::Decode, result)?;
     passage.pass(Stage::Decode);
+    if let (Some(stored), Verb::Update) = (stored, request.verb) {
+        let result = same_uid(request, &body, stored);
+        passage.check(Stage::Store, result)?;
+    }
     let mut warnings: Vec<String> = match request.options.field_validation {
         FieldValidation::Warn => decoded.dropped.into_iter().map(|problem| problem.text).collect(),
         _ => Vec::new(),
@@ -280,6 +287,43 @@ fn read(
     managed::updated(request, schema, old.as_ref(), &mut value, now);
     let decoded = Object::decode(kind, value).map_err(|error| Status::bad_request(error.to_string()));
     Ok((passage.check(Stage::Decode, decoded)?, warnings))
+}
+
+/// Refuses a kind that is written in another way than the server knows it.
+fn registered(kind: Kind, body: &Value) -> Result<(), Status> {
+    let Some(given) = body["kind"].as_str().filter(|given| !given.is_empty() && *given != kind.name()) else {
+        return Ok(());
+    };
+    let version = kind.version();
+    Err(Status::bad_request(format!(
+        "{given} in version \"{version}\" cannot be handled as a {}: no kind \"{given}\" is registered for version \"{}\" in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
+        kind.name(),
+        kind.api_version()
+    )))
+}
+
+/// Refuses to replace another object than the one that is meant.
+fn same_uid(request: &Request, body: &Value, stored: &Object) -> Result<(), Status> {
+    let uid = body["metadata"]["uid"].as_str().unwrap_or_default();
+    if uid.is_empty() || *uid == *stored.meta().uid {
+        return Ok(());
+    }
+    let kind = request.kind;
+    let place = match kind {
+        Kind::Service => "services/specs",
+        Kind::Endpoints => "services/endpoints",
+        Kind::Node => "minions",
+        Kind::Ingress => "ingress",
+        Kind::Lease => "leases",
+        kind => kind.plural(),
+    };
+    let namespace = if kind.is_namespaced() { format!("/{}", request.namespace) } else { String::new() };
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: /registry/{place}{namespace}/{}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
+        request.name,
+        stored.meta().uid
+    );
+    Err(Status::conflict_because(kind, &request.name, &why))
 }
 
 /// What defaulting filled in, a line each: `spec.replicas: 1`.

@@ -1,6 +1,6 @@
-//! The sub-resource `scale`: how many Pods a Deployment or a ReplicaSet wants, and nothing else.
+//! The sub-resource `scale`: how many Pods a Deployment, a ReplicaSet or a StatefulSet wants, and nothing else.
 //!
-//! Models: `registry/apps/deployment/storage.ScaleREST` and its sibling for ReplicaSets.
+//! Models: `registry/apps/deployment/storage.ScaleREST` and its siblings.
 
 use std::sync::Arc;
 
@@ -49,6 +49,7 @@ pub fn run(
     match &mut wanted {
         Object::Deployment(deployment) => Arc::make_mut(deployment).spec.replicas = Some(replicas),
         Object::ReplicaSet(replicaset) => Arc::make_mut(replicaset).spec.replicas = Some(replicas),
+        Object::StatefulSet(set) => Arc::make_mut(set).spec.replicas = Some(replicas),
         _ => {}
     }
     if !request.options.field_manager.is_empty() && scale_of(&wanted).is_some_and(|new| new["spec"] != before)
@@ -73,6 +74,7 @@ pub fn scale_of(object: &Object) -> Option<Value> {
     let (replicas, current, selector) = match object {
         Object::Deployment(d) => (d.spec.replicas, d.status.replicas, &d.spec.selector),
         Object::ReplicaSet(r) => (r.spec.replicas, r.status.replicas, &r.spec.selector),
+        Object::StatefulSet(s) => (s.spec.replicas, s.status.replicas, &s.spec.selector),
         _ => return None,
     };
     let meta = object.meta();

@@ -4,6 +4,7 @@
 //! Leaves out: rules for Pod failure and success, the zone database: a zone must only look like one.
 
 use super::field::FieldError;
+use super::internal;
 use super::meta;
 use super::node::{Errors, Node, immutable, non_negative};
 use super::pod;
@@ -170,7 +171,11 @@ pub fn job_update(errors: &mut Errors, old: &Node<'_>, new: &Node<'_>) {
     }
     immutable(errors, &old_spec.at("selector"), &spec.at("selector"));
     if !old_spec.at("suspend").is_true() || !spec.at("suspend").is_true() {
-        immutable(errors, &old_spec.at("template"), &spec.at("template"));
+        let template = spec.at("template");
+        if template.value != old_spec.at("template").value {
+            let shown = internal::compact("PodTemplateSpec", template.value);
+            errors.push(FieldError::invalid_shown(&template.path, shown, "field is immutable"));
+        }
     }
     for name in ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] {
         immutable(errors, &old_spec.at(name), &spec.at(name));

@@ -10,6 +10,7 @@ mod batch;
 mod cluster;
 mod container;
 mod field;
+mod internal;
 mod meta;
 mod networking;
 mod node;

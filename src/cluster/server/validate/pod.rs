@@ -5,10 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::container;
 use super::field::FieldError;
+use super::internal;
 use super::meta;
 use super::node::{Errors, Node, complain, ip, one_of, one_of_if_given};
 use super::resources;
@@ -97,25 +98,38 @@ pub fn update(errors: &mut Errors, old: &Node<'_>, new: &Node<'_>) {
             errors.push(name.forbidden(&detail));
         }
     }
-    if fixed_part(old_spec.value, old_spec.value) != fixed_part(spec.value, old_spec.value) {
-        errors.push(spec.forbidden(&format!("pod updates may not change fields other than {CHANGEABLE}")));
+    let fixed = with_changeable_parts_of(spec.value, old_spec.value);
+    if fixed != *old_spec.value {
+        let difference = internal::difference("PodSpec", old_spec.value, &fixed);
+        errors.push(
+            spec.forbidden(&format!(
+                "pod updates may not change fields other than {CHANGEABLE}\n{difference}"
+            )),
+        );
     }
 }
 
 /// A Pod's spec with everything that may change set to what it was.
-fn fixed_part(spec: &Value, old: &Value) -> Value {
+fn with_changeable_parts_of(spec: &Value, old: &Value) -> Value {
     let mut fixed = spec.clone();
     let Value::Object(members) = &mut fixed else { return fixed };
+    fn restore(members: &mut Map<String, Value>, old: &Value, name: &str) {
+        match old.get(name) {
+            Some(value) => members.insert(name.to_string(), value.clone()),
+            None => members.remove(name),
+        };
+    }
     for name in ["activeDeadlineSeconds", "tolerations", "schedulingGates"] {
-        members.remove(name);
+        restore(members, old, name);
     }
     if old["terminationGracePeriodSeconds"].as_i64().unwrap_or(0) < 0 {
-        members.remove("terminationGracePeriodSeconds");
+        restore(members, old, "terminationGracePeriodSeconds");
     }
     for list in ["containers", "initContainers"] {
-        for container in members.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+        let containers = members.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten();
+        for (index, container) in containers.enumerate() {
             if let Value::Object(container) = container {
-                container.remove("image");
+                restore(container, &old[list][index], "image");
             }
         }
     }

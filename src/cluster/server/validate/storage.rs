@@ -7,6 +7,7 @@
 use serde_json::Value;
 
 use super::field::FieldError;
+use super::internal;
 use super::meta;
 use super::node::{Errors, Node, complain, immutable, one_of};
 use super::scheduling;
@@ -81,8 +82,11 @@ pub fn claim_update(errors: &mut Errors, old: &Node<'_>, new: &Node<'_>) {
         spec
     };
     if fixed(old) != fixed(new) {
-        let detail = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
-        errors.push(new.at("spec").forbidden(detail));
+        let difference = internal::difference("PersistentVolumeClaimSpec", &fixed(old), &fixed(new));
+        let detail = format!(
+            "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n{difference}"
+        );
+        errors.push(new.at("spec").forbidden(&detail));
     }
     let size = |object: &Node<'_>| object.at("spec").at("resources").at("requests").at("storage").quantity();
     if is_bound && size(new) < size(old) {
