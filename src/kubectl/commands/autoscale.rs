@@ -100,7 +100,14 @@ fn autoscale(
         }
         let mut request = Request::new(Verb::Create, kind, &meta.namespace, &name, value);
         request.options.dry_run = dry_run == DryRun::Server;
-        let response = call.host.ask(request).map_err(|status| Failure::server(&status))?;
+        // What the newest version refuses is tried in the older one, which knows a percentage of processors only.
+        let fits_older = call.text("cpu").is_some() || call.flags.given("cpu-percent");
+        let response = call.host.ask(request).map_err(|status| match fits_older {
+            true => Failure::server(&status),
+            false => Failure::error(
+                "failed to create autoscaling/v2 HPA and the configuration is incompatible with autoscaling/v1: empty input",
+            ),
+        })?;
         call.pass_on(&response.warnings);
         value = response.object;
     }
