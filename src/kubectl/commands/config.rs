@@ -108,7 +108,11 @@ fn users(call: &Call) -> Vec<String> {
 /// The user of a context, by its name or by his. Every user can be asked for, also where the list shows only the first.
 fn user_of(context: &str, call: &Call) -> Option<String> {
     let users = call.host.settings().users.iter().map(|user| (user.name.clone(), user.name.clone()));
-    contexts(call).into_iter().chain(users).find(|(name, user)| name == context || user == context).map(|(_, user)| user)
+    contexts(call)
+        .into_iter()
+        .chain(users)
+        .find(|(name, user)| name == context || user == context)
+        .map(|(_, user)| user)
 }
 
 /// The current context and its user.

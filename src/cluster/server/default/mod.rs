@@ -44,11 +44,11 @@ fn walk(kind: &'static Type, record: &mut Record) {
         _ => networking::fill(kind.name, record),
     }
     for field in &kind.fields {
-        if let Some(default) = field.default.filter(|text| *text != "0" && *text != "false") {
-            if is_absent(record, field.name) {
-                let value = serde_json::from_str(default).unwrap_or(Value::Null);
-                record.insert(field.name.to_string(), value);
-            }
+        if let Some(default) = field.default.filter(|text| *text != "0" && *text != "false")
+            && is_absent(record, field.name)
+        {
+            let value = serde_json::from_str(default).unwrap_or(Value::Null);
+            record.insert(field.name.to_string(), value);
         }
         if let Some(value) = record.get_mut(field.name) {
             descend(&field.shape, value);

@@ -83,7 +83,8 @@ fn tls(call: &mut Call) -> Result<Option<Pending>, Failure> {
     };
     let mut data = Map::new();
     for (field, path) in [("tls.crt", certificate), ("tls.key", key)] {
-        let missing = || Failure::error(format!("Cannot read file {path}, open {path}: no such file or directory"));
+        let missing =
+            || Failure::error(format!("Cannot read file {path}, open {path}: no such file or directory"));
         let text = call.host.file(&path).ok_or_else(missing)?;
         if !text.contains("-----BEGIN ") {
             let what = if field == "tls.crt" { "certificate" } else { "key" };
