@@ -31,6 +31,8 @@ pub enum Verdict {
     Contradicted(String),
     /// The row speaks of something that is not simulated, or that no test can see.
     NotSimulated(String),
+    /// Nothing tries the row yet.
+    NotTried,
 }
 
 /// The row speaks of something that is not simulated, or that no test can see.
@@ -130,6 +132,7 @@ type Listed = BTreeMap<String, (String, String)>;
 
 const CONTRADICTED: &str = "contradicted";
 const NOT_SIMULATED: &str = "not simulated";
+const NOT_TRIED: &str = "not tried";
 
 /// Judges every row; fails where one is contradicted that is not known to be.
 pub fn judge_file(file: &str, judge: fn(&Case) -> Verdict) {
@@ -145,6 +148,7 @@ pub fn judge_file(file: &str, judge: fn(&Case) -> Verdict) {
             Verdict::Holds => continue,
             Verdict::Contradicted(reason) => (CONTRADICTED, reason),
             Verdict::NotSimulated(reason) => (NOT_SIMULATED, reason),
+            Verdict::NotTried => (NOT_TRIED, "no test yet".to_string()),
         };
         let reason = reason.lines().next().unwrap_or_default().replace('|', "¦");
         let reason: String = reason.chars().take(300).collect();
@@ -189,7 +193,7 @@ fn sections(list: &str) -> BTreeMap<String, (usize, Listed)> {
                     sections.entry(name.to_string()).or_default().0 = rows;
                 }
             }
-            (Some(file), [id, word, reason]) if [CONTRADICTED, NOT_SIMULATED].contains(word) => {
+            (Some(file), [id, word, reason]) if [CONTRADICTED, NOT_SIMULATED, NOT_TRIED].contains(word) => {
                 let listed = &mut sections.entry(file.clone()).or_default().1;
                 listed.insert(id.to_string(), (word.to_string(), reason.to_string()));
             }
@@ -203,18 +207,19 @@ fn render(sections: &BTreeMap<String, (usize, Listed)>) -> String {
     let mut text = String::from(
         "# What became of the facts\n\n\
          Each row of `facts/` is tried by `cargo test --test facts`. A row holds, or is listed here with the reason: it\n\
-         speaks of something that is not simulated or that no test can see, or the code contradicts it. `make facts`\n\
-         writes this file.\n\n\
-         | file | rows | hold | not simulated | contradicted |\n|---|---|---|---|---|\n",
+         speaks of something that is not simulated or that no test can see, the code contradicts it, or nothing tries it\n\
+         yet. `make facts` writes this file.\n\n\
+         | file | rows | hold | not simulated | contradicted | not tried |\n|---|---|---|---|---|---|\n",
     );
     for (file, (rows, listed)) in sections {
         let count = |word: &str| listed.values().filter(|(listed, _)| listed == word).count();
         let _ = writeln!(
             text,
-            "| {file} | {rows} | {} | {} | {} |",
+            "| {file} | {rows} | {} | {} | {} | {} |",
             rows - listed.len(),
             count(NOT_SIMULATED),
-            count(CONTRADICTED)
+            count(CONTRADICTED),
+            count(NOT_TRIED)
         );
     }
     for (file, (_, listed)) in sections {

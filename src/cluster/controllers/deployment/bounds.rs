@@ -59,7 +59,7 @@ impl Bounds {
 
 /// Surge, rounded up, and unavailable, rounded down; if both came out as 0, nothing could ever move, so one may be
 /// missing. `None` when one is neither a number nor a percentage.
-fn fenceposts(
+pub fn fenceposts(
     surge: Option<&IntOrString>,
     unavailable: Option<&IntOrString>,
     wanted: i32,

@@ -8,8 +8,8 @@
 //! Leaves out: the rollback annotation of `extensions/v1beta1` (kubectl rolls back by writing the template),
 //! `podReplacementPolicy` (alpha), the warning about an empty selector (validation refuses it).
 
-mod bounds;
-mod progress;
+pub mod bounds;
+pub mod progress;
 mod revision;
 mod rollout;
 

@@ -183,7 +183,7 @@ pub fn is_complete(deployment: &Deployment, status: &DeploymentStatus) -> bool {
 }
 
 /// Whether more Pods are new, ready or available, or fewer are old.
-fn is_progress(old: &DeploymentStatus, new: &DeploymentStatus) -> bool {
+pub fn is_progress(old: &DeploymentStatus, new: &DeploymentStatus) -> bool {
     let old_pods = |status: &DeploymentStatus| status.replicas - status.updated_replicas;
     new.updated_replicas > old.updated_replicas
         || old_pods(new) < old_pods(old)
