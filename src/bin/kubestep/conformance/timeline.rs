@@ -398,53 +398,123 @@ fn compare_events(
         })
         .collect();
     told.sort_by(|a, b| a.1.first.total_cmp(&b.1.first).then(a.0.cmp(&b.0)));
-    let mut left: Vec<Option<Told>> = told.into_iter().map(|(_, told)| Some(told)).collect();
-    let mut bindings = Bindings::default();
-    let mut order: Vec<(f64, usize)> = Vec::new();
-    for event in expected {
-        let first = event["at"].get(0).and_then(Value::as_f64).unwrap_or(0.0);
-        let wanted = json!({
-            "type": event["type"], "reason": event["reason"], "message": message_of(event),
-            "component": event["component"], "fieldPath": text_of(event, "fieldPath"),
-        });
-        let object = text_of(event, "object").to_lowercase();
-        let found = left.iter().enumerate().find_map(|(index, told)| {
-            let told = told.as_ref()?;
-            let is_object = object.is_empty()
-                || !text::matches_line(&object, &told.object, Tolerance::default(), &bindings).is_empty();
-            let way = tree::matches(&wanted, &told.fields, &[], &bindings).into_iter().next()?;
-            is_object.then_some((index, way))
-        });
-        let Some((index, way)) = found else {
-            if slack.is_late(first) {
+    let told: Vec<Told> = told.into_iter().map(|(_, told)| told).collect();
+    let wanted: Vec<Wanted<'_>> = expected.iter().map(Wanted::of).collect();
+    let mut search = Search { told: &told, wanted: &wanted, slack, tries_left: MAX_TRIES, furthest: None };
+    let Some(taken) = search.go(0, &mut Vec::new(), &Bindings::default()) else {
+        return Err(search.furthest.map_or(String::new(), |(_, difference)| difference));
+    };
+    let extra = told
+        .iter()
+        .enumerate()
+        .find(|(index, told)| !taken.iter().any(|(place, _)| place == index) && !slack.is_late(told.first));
+    match extra {
+        Some((_, told)) if !names_objects => {
+            Err(format!("events:\n+ {} x{} at {}", told.fields, told.count, told.first))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The most events that are tried in the place of recorded ones: which of several like Pods is which is open.
+const MAX_TRIES: u32 = 20_000;
+
+/// One recorded event.
+struct Wanted<'v> {
+    first: f64,
+    count: i64,
+    object: String,
+    fields: Value,
+    event: &'v Value,
+}
+
+impl<'v> Wanted<'v> {
+    fn of(event: &'v Value) -> Self {
+        Self {
+            first: event["at"].get(0).and_then(Value::as_f64).unwrap_or(0.0),
+            count: event.get("count").and_then(Value::as_i64).unwrap_or(1),
+            object: text_of(event, "object").to_lowercase(),
+            fields: json!({
+                "type": event["type"], "reason": event["reason"], "message": message_of(event),
+                "component": event["component"], "fieldPath": text_of(event, "fieldPath"),
+            }),
+            event,
+        }
+    }
+}
+
+/// The search for an event that was told for each recorded one.
+struct Search<'s> {
+    told: &'s [Told],
+    wanted: &'s [Wanted<'s>],
+    slack: Slack,
+    tries_left: u32,
+    /// What was missing furthest down.
+    furthest: Option<(usize, String)>,
+}
+
+impl Search<'_> {
+    /// Finds events for those from `index` on. `taken`: which were found, each with when it was recorded.
+    fn go(
+        &mut self,
+        index: usize,
+        taken: &mut Vec<(usize, f64)>,
+        bindings: &Bindings,
+    ) -> Option<Vec<(usize, f64)>> {
+        let Some(wanted) = self.wanted.get(index) else { return Some(taken.clone()) };
+        for (place, told) in self.told.iter().enumerate() {
+            if taken.iter().any(|(known, _)| *known == place) || self.tries_left == 0 {
                 continue;
             }
-            let got: Vec<String> =
-                left.iter().flatten().map(|told| format!("+ {} x{}", told.fields, told.count)).collect();
-            return Err(format!("events:\n- {wanted}\n{}", got.join("\n")));
-        };
-        bindings = way;
-        let Some(told) = left[index].take() else { continue };
-        let count = event.get("count").and_then(Value::as_i64).unwrap_or(1);
-        let is_dropped = count >= DROPPED_FROM && told.count >= DROPPED_FROM;
-        if !is_dropped && told.count.abs_diff(count) > (count.unsigned_abs() / 5).max(2) {
-            return Err(format!("events:\n- {wanted} x{count}\n+ {} x{}", told.fields, told.count));
+            self.tries_left -= 1;
+            let Some(way) = fits(wanted, told, bindings) else { continue };
+            // What was recorded more than a second earlier was told earlier, too.
+            if taken.iter().any(|(known, first)| wanted.first - first > 1.0 && *known > place) {
+                self.note(index, || {
+                    format!("{} after what came before it at {}\n+ earlier", wanted.fields, wanted.first)
+                });
+                continue;
+            }
+            taken.push((place, wanted.first));
+            if let Some(found) = self.go(index + 1, taken, &way) {
+                return Some(found);
+            }
+            taken.pop();
         }
-        if let Some((_, later)) =
-            order.iter().find(|(earlier, place)| first - earlier > 1.0 && *place > index)
-        {
-            let _ = later;
-            return Err(format!("events:\n- {wanted} after what came before it at {first}\n+ earlier"));
+        if self.slack.is_late(wanted.first) {
+            return self.go(index + 1, taken, bindings);
         }
-        order.push((first, index));
+        let told = self.told;
+        let left =
+            told.iter().enumerate().filter(|(place, _)| !taken.iter().any(|(known, _)| known == place));
+        let left: Vec<String> = left.map(|(_, told)| format!("+ {} x{}", told.fields, told.count)).collect();
+        self.note(index, || format!("{} x{}\n{}", wanted.fields, wanted.count, left.join("\n")));
+        None
     }
-    let extra: Vec<&Told> = left.iter().flatten().filter(|told| !slack.is_late(told.first)).collect();
-    if let Some(told) = extra.first()
-        && !names_objects
-    {
-        return Err(format!("events:\n+ {} x{} at {}", told.fields, told.count, told.first));
+
+    fn note(&mut self, index: usize, difference: impl Fn() -> String) {
+        if self.furthest.as_ref().is_none_or(|(furthest, _)| *furthest < index) {
+            self.furthest = Some((index, format!("events:\n- {}", difference())));
+        }
     }
-    Ok(())
+}
+
+/// Whether an event is the recorded one, and with which bindings.
+fn fits(wanted: &Wanted<'_>, told: &Told, bindings: &Bindings) -> Option<Bindings> {
+    // Cheap comparisons first: there are many pairs.
+    if wanted.event["reason"] != told.fields["reason"] {
+        return None;
+    }
+    let is_dropped = wanted.count >= DROPPED_FROM && told.count >= DROPPED_FROM;
+    if !is_dropped && told.count.abs_diff(wanted.count) > (wanted.count.unsigned_abs() / 5).max(2) {
+        return None;
+    }
+    let ways = if wanted.object.is_empty() {
+        vec![bindings.clone()]
+    } else {
+        text::matches_line(&wanted.object, &told.object, Tolerance::default(), bindings)
+    };
+    ways.iter().find_map(|way| tree::matches(&wanted.fields, &told.fields, &[], way).into_iter().next())
 }
 
 #[cfg(test)]
