@@ -35,7 +35,6 @@ pub const KUBERNETES_VERSION: &str = "v1.36.2";
 
 const OBJECTS: &str = include_str!("boot/objects.yaml");
 const SYSTEM: &str = include_str!("boot/system.yaml");
-const KUBE_PROXY: &str = include_str!("boot/kube-proxy.yaml");
 
 const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
@@ -126,14 +125,6 @@ fn install_system(cluster: &mut Cluster, facts: &mut Vec<Arc<Fact>>) {
     }
     for document in manifest::parse_known(SYSTEM).documents {
         install_document(cluster, document.value, facts);
-    }
-    let nodes: Vec<String> = cluster.settings.nodes.iter().map(|node| node.name.clone()).collect();
-    for node in nodes {
-        for document in manifest::parse_known(KUBE_PROXY).documents {
-            let mut pod = document.value;
-            pod["spec"]["nodeName"] = node.as_str().into();
-            install_document(cluster, pod, facts);
-        }
     }
 }
 

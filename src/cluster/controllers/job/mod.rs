@@ -644,6 +644,7 @@ impl<'a> Sync<'a> {
         }
         let because = Because::new("because.job.status")
             .with("active", self.status.active)
+            .with("ready", self.status.ready.unwrap_or(0))
             .with("succeeded", self.status.succeeded)
             .with("failed", self.status.failed);
         if noted > 0 || self.status != self.job.status {

@@ -36,6 +36,7 @@ pub fn create(errors: &mut Errors, pod: &Node<'_>) {
 
 fn metadata_and_spec(errors: &mut Errors, pod: &Node<'_>) {
     meta::metadata(errors, pod, true, names::dns_subdomain);
+    deletion_cost(errors, &pod.at("metadata").at("annotations"));
     let spec = pod.at("spec");
     pod_spec(errors, &spec, true);
     if spec.at("serviceAccountName").is_empty() {
@@ -54,6 +55,19 @@ fn metadata_and_spec(errors: &mut Errors, pod: &Node<'_>) {
             if image.text().trim() != image.text() {
                 errors.push(image.invalid("must not have leading or trailing whitespace"));
             }
+        }
+    }
+}
+
+/// A Pod's cost of deletion is a number without frills.
+fn deletion_cost(errors: &mut Errors, annotations: &Node<'_>) {
+    const COST: &str = "controller.kubernetes.io/pod-deletion-cost";
+    for (_, value) in annotations.members().into_iter().filter(|(key, _)| *key == COST) {
+        let text = value.text();
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let is_plain = text == "0" || digits.starts_with(|c: char| ('1'..='9').contains(&c));
+        if !is_plain || text.parse::<i32>().is_err() {
+            errors.push(value.invalid("must be a 32bit integer"));
         }
     }
 }

@@ -173,6 +173,9 @@ pub(super) fn columns(kind: Kind) -> &'static [Column] {
                 ]
             }
         }
+        Kind::ControllerRevision => {
+            const { &[always("NAME"), always("CONTROLLER"), always("REVISION"), always("AGE")] }
+        }
         _ => const { &[always("NAME"), always("AGE")] },
     }
 }
@@ -335,6 +338,18 @@ pub(super) fn cells(object: &Object, age: String, now: Timestamp) -> Vec<String>
             age,
             text(&value["preemptionPolicy"]),
         ]),
+        Kind::ControllerRevision => {
+            let owner = &value["metadata"]["ownerReferences"][0];
+            let group = owner["apiVersion"].as_str().and_then(|version| version.split_once('/'));
+            let kind = text(&owner["kind"]).to_ascii_lowercase();
+            let kind = group.map_or(kind.clone(), |(group, _)| format!("{kind}.{group}"));
+            let controller = format!("{kind}/{}", text(&owner["name"]));
+            cells.extend([
+                if owner.is_null() { "<none>".to_string() } else { controller },
+                number(&value["revision"]),
+                age,
+            ]);
+        }
         _ => cells.push(age),
     }
     cells
