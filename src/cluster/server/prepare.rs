@@ -516,6 +516,50 @@ mod tests {
     }
 
     #[test]
+    fn a_new_object_is_completed_as_the_server_does() {
+        let table = [
+            (
+                "a profile in an annotation",
+                ("v1", "Pod"),
+                json!({
+                    "metadata": {"annotations": {"container.apparmor.security.beta.kubernetes.io/c": "runtime/default"}},
+                    "spec": {"containers": [{"name": "c"}]},
+                }),
+                "/spec/containers/0/securityContext/appArmorProfile",
+                json!({"type": "RuntimeDefault"}),
+            ),
+            (
+                "a label whose value counts",
+                ("v1", "Pod"),
+                json!({
+                    "metadata": {"labels": {"app": "a"}},
+                    "spec": {"topologySpreadConstraints": [{"labelSelector": {}, "matchLabelKeys": ["app", "b"]}]},
+                }),
+                "/spec/topologySpreadConstraints/0/labelSelector",
+                json!({"matchExpressions": [{"key": "app", "operator": "In", "values": ["a"]}]}),
+            ),
+            (
+                "data from a snapshot",
+                ("v1", "PersistentVolumeClaim"),
+                json!({"spec": {"dataSource": {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "s"}}}),
+                "/spec/dataSourceRef/name",
+                json!("s"),
+            ),
+            (
+                "data from what the old field does not know",
+                ("v1", "PersistentVolumeClaim"),
+                json!({"spec": {"dataSource": {"apiGroup": "a.b", "kind": "C", "name": "s"}}}),
+                "/spec",
+                json!({}),
+            ),
+        ];
+        for (sentence, (api_version, kind), mut object, place, expected) in table {
+            prepare_for_create(root_of(api_version, kind).unwrap(), &mut object);
+            assert_eq!(object.pointer(place), Some(&expected), "{sentence}");
+        }
+    }
+
+    #[test]
     fn only_a_changed_spec_counts() {
         let kind = root_of("apps/v1", "Deployment").unwrap();
         let old = json!({"metadata": {"generation": 3, "uid": "u"}, "spec": {"replicas": 1}, "status": {"replicas": 1}});

@@ -1,7 +1,7 @@
 //! Containers: ports, environment, mounts, probes and hooks.
 //!
 //! Models: `pkg/apis/core/validation/validation.go` `validateContainers` and what it calls (v1.36).
-//! Leaves out: ephemeral containers, volume devices, restart rules.
+//! Leaves out: ephemeral containers, restart rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,7 +97,8 @@ fn shared(errors: &mut Errors, container: &Node<'_>, pod: &Surroundings<'_>) {
     ports(errors, &container.at("ports"));
     environment(errors, &container.at("env"));
     environment_from(errors, &container.at("envFrom"));
-    mounts(errors, &container.at("volumeMounts"), pod);
+    mounts(errors, container, pod);
+    devices(errors, container, pod);
     one_of(errors, &container.at("imagePullPolicy"), &["Always", "IfNotPresent", "Never"]);
     resources::of_container(errors, &container.at("resources"));
     resize_policies(errors, &container.at("resizePolicy"), pod);
@@ -330,7 +331,11 @@ pub fn descending_path(errors: &mut Errors, path: &Node<'_>) {
     }
 }
 
-fn mounts(errors: &mut Errors, mounts: &Node<'_>, pod: &Surroundings<'_>) {
+fn mounts(errors: &mut Errors, container: &Node<'_>, pod: &Surroundings<'_>) {
+    let mounts = container.at("volumeMounts");
+    let devices = container.at("volumeDevices").items();
+    let is_device = |field: &str, text: &str| devices.iter().any(|device| device.at(field).text() == text);
+    let is_privileged = container.at("securityContext").at("privileged").is_true();
     let mut seen = BTreeSet::new();
     for mount in mounts.items() {
         let (name, path) = (mount.at("name"), mount.at("mountPath"));
@@ -351,6 +356,12 @@ fn mounts(errors: &mut Errors, mounts: &Node<'_>, pod: &Surroundings<'_>) {
         if !seen.insert(path.text()) {
             errors.push(path.invalid("must be unique"));
         }
+        if is_device("name", name.text()) {
+            errors.push(name.invalid("must not already exist in volumeDevices"));
+        }
+        if is_device("devicePath", path.text()) {
+            errors.push(path.invalid("must not already exist as a path in volumeDevices"));
+        }
         // The path of these mistakes names no index.
         let at = |field: &str| Node { path: mounts.path_of(field), value: mount.at(field).value };
         if !mount.at("subPath").is_empty() {
@@ -367,6 +378,70 @@ fn mounts(errors: &mut Errors, mounts: &Node<'_>, pod: &Surroundings<'_>) {
         let choices = ["Bidirectional", "HostToContainer", "None"];
         if propagation.exists() && !choices.contains(&propagation.text()) {
             errors.push(propagation.not_supported(&choices));
+        }
+        if propagation.text() == "Bidirectional" && !is_privileged {
+            let detail = "Bidirectional mount propagation is available only to privileged containers";
+            errors.push(propagation.forbidden(detail));
+        }
+        let recursive = at("recursiveReadOnly");
+        match recursive.text() {
+            "" | "Disabled" => {}
+            "Enabled" | "IfPossible" => {
+                if !mount.at("readOnly").is_true() {
+                    errors.push(recursive.forbidden("may only be specified when readOnly is true"));
+                }
+                if !matches!(propagation.text(), "" | "None") {
+                    let detail = "may only be specified when mountPropagation is None or not specified";
+                    errors.push(recursive.forbidden(detail));
+                }
+            }
+            _ => errors.push(recursive.not_supported(&["Disabled", "Enabled", "IfPossible"])),
+        }
+    }
+}
+
+/// Volumes that a container sees as block devices.
+fn devices(errors: &mut Errors, container: &Node<'_>, pod: &Surroundings<'_>) {
+    let mounts = container.at("volumeMounts").items();
+    let is_mount = |field: &str, text: &str| mounts.iter().any(|mount| mount.at(field).text() == text);
+    let (mut names, mut paths) = (BTreeSet::new(), BTreeSet::new());
+    for device in container.at("volumeDevices").items() {
+        let (name, path) = (device.at("name"), device.at("devicePath"));
+        if name.is_empty() {
+            errors.push(name.required(""));
+        } else if !names.insert(name.text()) {
+            errors.push(name.invalid("must be unique"));
+        }
+        match pod.volumes.get(name.text()) {
+            None => errors.push(FieldError {
+                path: name.path.clone(),
+                kind: FieldErrorKind::NotFound,
+                value: quoted(name.text()),
+                detail: String::new(),
+            }),
+            Some(volume) if volume["persistentVolumeClaim"].is_null() && volume["ephemeral"].is_null() => {
+                let detail =
+                    "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode";
+                errors.push(name.invalid(detail));
+            }
+            Some(_) => {}
+        }
+        if path.is_empty() {
+            errors.push(path.required(""));
+        }
+        if paths.contains(path.text()) {
+            errors.push(path.invalid("must be unique"));
+        }
+        if path.text().split('/').any(|part| part == "..") {
+            errors.push(path.invalid("can not contain backsteps ('..')"));
+        } else {
+            paths.insert(path.text());
+        }
+        if is_mount("name", name.text()) {
+            errors.push(name.invalid("must not already exist in volumeMounts"));
+        }
+        if is_mount("mountPath", path.text()) {
+            errors.push(path.invalid("must not already exist as a path in volumeMounts"));
         }
     }
 }

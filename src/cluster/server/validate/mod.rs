@@ -130,3 +130,137 @@ fn without_repetitions(errors: Errors) -> Vec<FieldError> {
     }
     told
 }
+
+#[cfg(test)]
+mod tests {
+    use super::validate_create;
+    use crate::api::schema::root_of;
+    use crate::cluster::server::{default, prepare};
+    use serde_json::{Value, json};
+
+    fn mistakes(api_version: &str, kind: &str, mut object: Value) -> Vec<String> {
+        let schema = root_of(api_version, kind).unwrap();
+        object["metadata"] = json!({"name": "a", "namespace": "demo"});
+        default::default(schema, &mut object);
+        prepare::prepare_for_create(schema, &mut object);
+        validate_create(schema, &object).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn pods_are_refused_for_their_own_mistakes() {
+        let table: [(&str, Value, &[&str]); 6] = [
+            (
+                "a parameter of the kernel",
+                json!({"securityContext": {"sysctls": [{"name": "net.core.somaxconn", "value": "1"}]}}),
+                &[],
+            ),
+            (
+                "one of the node's own network",
+                json!({"hostNetwork": true, "securityContext": {"sysctls": [{"name": "net.core.somaxconn", "value": "1"}]}}),
+                &[
+                    "spec.securityContext.sysctls[0].name: Invalid value: \"net.core.somaxconn\": may not be specified when 'hostNetwork' is true",
+                ],
+            ),
+            (
+                "a disk without a name",
+                json!({"volumes": [{"name": "v", "gcePersistentDisk": {"pdName": ""}}]}),
+                &["spec.volumes[0].gcePersistentDisk.pdName: Required value"],
+            ),
+            (
+                "a device that is no claim",
+                json!({"volumes": [{"name": "v", "emptyDir": {}}], "containers": [{"name": "c", "image": "i:1", "volumeDevices": [{"name": "v", "devicePath": "/dev/x"}]}]}),
+                &[
+                    "spec.containers[0].volumeDevices[0].name: Invalid value: \"v\": can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode",
+                ],
+            ),
+            (
+                "mounts that the node should see",
+                json!({"volumes": [{"name": "v", "emptyDir": {}}], "containers": [{"name": "c", "image": "i:1", "volumeMounts": [{"name": "v", "mountPath": "/v", "mountPropagation": "Bidirectional"}]}]}),
+                &[
+                    "spec.containers[0].volumeMounts.mountPropagation: Forbidden: Bidirectional mount propagation is available only to privileged containers",
+                ],
+            ),
+            (
+                "nothing but reading, all the way down",
+                json!({"volumes": [{"name": "v", "emptyDir": {}}], "containers": [{"name": "c", "image": "i:1", "volumeMounts": [{"name": "v", "mountPath": "/v", "recursiveReadOnly": "Enabled"}]}]}),
+                &[
+                    "spec.containers[0].volumeMounts.recursiveReadOnly: Forbidden: may only be specified when readOnly is true",
+                ],
+            ),
+        ];
+        for (sentence, mut spec, expected) in table {
+            if spec["containers"].is_null() {
+                spec["containers"] = json!([{"name": "c", "image": "i:1"}]);
+            }
+            assert_eq!(mistakes("v1", "Pod", json!({"spec": spec})), expected, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn other_kinds_are_refused_for_theirs() {
+        let pod = json!({"restartPolicy": "Never", "containers": [{"name": "c", "image": "i:1"}]});
+        let table: [(&str, Vec<String>, &[&str]); 5] = [
+            (
+                "a failure by the exit code of success",
+                mistakes(
+                    "batch/v1",
+                    "Job",
+                    json!({"spec": {
+                        "podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [0, 3]}}]},
+                        "template": {"spec": pod},
+                    }}),
+                ),
+                &[
+                    "spec.podFailurePolicy.rules[0].onExitCodes.values[0]: Invalid value: 0: must not be 0 for the In operator",
+                ],
+            ),
+            (
+                "retries of an index without indexes",
+                mistakes(
+                    "batch/v1",
+                    "Job",
+                    json!({"spec": {"backoffLimitPerIndex": 1, "template": {"spec": pod}}}),
+                ),
+                &["spec.backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode"],
+            ),
+            (
+                "an exception outside of its range",
+                mistakes(
+                    "networking.k8s.io/v1",
+                    "NetworkPolicy",
+                    json!({"spec": {"podSelector": {}, "ingress": [
+                        {"from": [{"ipBlock": {"cidr": "10.0.0.0/24", "except": ["10.0.0.0/28", "10.1.0.0/28"]}}]},
+                    ]}}),
+                ),
+                &[
+                    "spec.ingress[0].from[0].ipBlock.except[1]: Invalid value: \"10.1.0.0/28\": must be a strict subset of `cidr`",
+                ],
+            ),
+            (
+                "bounds of claims that bound nothing",
+                mistakes(
+                    "v1",
+                    "LimitRange",
+                    json!({"spec": {"limits": [{"type": "PersistentVolumeClaim"}]}}),
+                ),
+                &[
+                    "spec.limits[0].limits: Required value: either minimum or maximum storage value is required, but neither was provided",
+                ],
+            ),
+            (
+                "a ReplicationController that takes its selector from its template",
+                mistakes(
+                    "v1",
+                    "ReplicationController",
+                    json!({"spec": {"template": {
+                        "metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": "i:1"}]},
+                    }}}),
+                ),
+                &[],
+            ),
+        ];
+        for (sentence, found, expected) in table {
+            assert_eq!(found, expected, "{sentence}");
+        }
+    }
+}
