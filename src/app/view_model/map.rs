@@ -14,8 +14,10 @@ use crate::i18n::Catalogue;
 /// The whole map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterMap {
-    /// The components of the control plane.
+    /// The components of the control plane that stand on the road or have something to do.
     pub actors: Vec<ActorCard>,
+    /// The names of the others, in words; empty when there are none.
+    pub idle: String,
     /// The nodes.
     pub nodes: Vec<NodeCard>,
     /// Pods without a node.
@@ -155,8 +157,10 @@ pub fn map_view(words: &Catalogue, history: &History, context: &MapContext<'_>) 
         })
         .collect();
     let total = unplaced.len() + nodes.iter().map(|node| node.pods.len()).sum::<usize>();
+    let (actors, idle) = actor_cards(words, history);
     ClusterMap {
-        actors: actor_cards(words, history),
+        actors,
+        idle,
         nodes,
         unplaced,
         is_dense: total > DENSE_PODS,
@@ -198,8 +202,13 @@ fn cores(millicores: i64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// The components that exist once, the API server first.
-fn actor_cards(words: &Catalogue, history: &History) -> Vec<ActorCard> {
+/// Whether a component stands on the road that the screen shows, and so is always on the map.
+fn is_on_the_road(actor: &Actor) -> bool {
+    matches!(actor, Actor::Deployment | Actor::ReplicaSet | Actor::Scheduler | Actor::EndpointSlice)
+}
+
+/// The components that exist once, the API server first; and those without work, by name.
+fn actor_cards(words: &Catalogue, history: &History) -> (Vec<ActorCard>, String) {
     let now = history.cluster();
     let latest = |actor: &Actor| {
         history
@@ -207,7 +216,7 @@ fn actor_cards(words: &Catalogue, history: &History) -> Vec<ActorCard> {
             .rev()
             .take(400)
             .find(|fact| fact.actor == *actor && !fact.routine && is_telling(fact))
-            .map(|fact| fact.id.0 as usize)
+            .map(|fact| (fact.id.0 as usize, now.shown(fact.tick)))
     };
     let acted: Vec<Actor> =
         history.latest_facts().filter(|fact| !fact.routine).map(|fact| fact.actor.clone()).collect();
@@ -216,18 +225,26 @@ fn actor_cards(words: &Catalogue, history: &History) -> Vec<ActorCard> {
         note: words.say("map.revision", &[("revision", &now.store.revision().to_string())]),
         queue: Vec::new(),
         is_acting: acted.contains(&Actor::ApiServer),
-        fact: latest(&Actor::ApiServer).or_else(|| latest(&Actor::You)),
+        fact: latest(&Actor::ApiServer).or_else(|| latest(&Actor::You)).map(|(fact, _)| fact),
     };
     let others = now.components().filter(|(actor, _)| {
         actor.node().is_none() && !matches!(actor, Actor::CoreDns | Actor::IngressController)
     });
-    let cards = others.map(|(actor, component)| {
+    let mut cards = vec![server];
+    let mut idle: Vec<String> = Vec::new();
+    for (actor, component) in others {
         let waiting: Vec<(String, u64)> = component
             .queue
             .iter()
             .filter(|(key, _)| !key.is_routine())
             .map(|(key, due)| (short_key(key), due))
             .collect();
+        let (is_acting, latest) = (acted.contains(actor), latest(actor));
+        let has_acted = latest.is_some_and(|(_, tick)| tick > 0);
+        if waiting.is_empty() && !is_acting && !has_acted && !is_on_the_road(actor) {
+            idle.push(lane_tag(words, actor).name);
+            continue;
+        }
         let note = match waiting.first() {
             None => words.say("map.queue_empty", &[]),
             Some((first, due)) if *due > now.tick() + 1 => {
@@ -237,17 +254,20 @@ fn actor_cards(words: &Catalogue, history: &History) -> Vec<ActorCard> {
                 words.say("map.queue", &[("count", &waiting.len().to_string()), ("first", first)])
             }
         };
-        ActorCard {
+        cards.push(ActorCard {
             tag: lane_tag(words, actor),
             note,
             queue: waiting.into_iter().map(|(key, _)| key).collect(),
-            is_acting: acted.contains(actor),
-            fact: latest(actor),
-        }
-    });
-    let mut cards: Vec<ActorCard> = std::iter::once(server).chain(cards).collect();
+            is_acting,
+            fact: latest.map(|(fact, _)| fact),
+        });
+    }
     cards.sort_by_key(|card| card.tag.tint);
-    cards
+    let idle = match idle.is_empty() {
+        true => String::new(),
+        false => words.say("map.idle", &[("names", &idle.join(", "))]),
+    };
+    (cards, idle)
 }
 
 fn short_key(key: &WorkKey) -> String {
@@ -261,6 +281,17 @@ fn short_key(key: &WorkKey) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::settings::Settings;
+    use crate::i18n::{Language, catalogue};
+
+    #[test]
+    fn who_has_nothing_to_do_and_does_not_stand_on_the_road_is_only_named() {
+        let history = History::new(Settings::default());
+        let (cards, idle) = actor_cards(catalogue(Language::En), &history);
+        let names: Vec<&str> = cards.iter().map(|card| card.tag.name.as_str()).collect();
+        assert_eq!(names, ["API server", "deployment", "replicaset", "scheduler", "endpointslice"]);
+        assert!(idle.contains("statefulset") && idle.contains("garbage coll."), "{idle}");
+    }
 
     #[test]
     fn cores_are_written_without_needless_digits() {

@@ -28,6 +28,9 @@ pub fn MapPane(props: &MapProps) -> Html {
                 <div class="plane">
                     <h2>{ desk.t("map.control_plane") }</h2>
                     <ul class="plane__actors">{ for view.actors.iter().map(|actor| render_actor(&desk, actor)) }</ul>
+                    if !view.idle.is_empty() {
+                        <p class="plane__idle">{ view.idle.clone() }</p>
+                    }
                 </div>
                 <h2 class="is-hidden-visually">{ desk.t("map.nodes") }</h2>
                 <ul class="nodes">
