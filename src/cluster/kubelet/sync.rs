@@ -763,11 +763,23 @@ impl Look<'_> {
         }
     }
 
+    /// The runtime of the recordings could not mount a part of a volume.
+    fn check_mounts(&self, container: &Container) -> Result<(), String> {
+        let mounts = container.rest.get("volumeMounts").and_then(serde_json::Value::as_array);
+        let in_part = mounts.into_iter().flatten().any(|mount| !mount["subPath"].is_null());
+        if self.view.settings.recorded_runtime && in_part {
+            return Err("not implemented".to_string());
+        }
+        Ok(())
+    }
+
     /// The image is there: the container is made and started.
     fn create_and_run(&mut self, container: &Container, init: bool, tried: &mut Vec<String>) -> Started {
         let subject = Some((container, init));
         let found = environment(self.view.store, &self.pod, container, &self.running.ip);
-        let environment = match found.and_then(|found| self.check_user(container).map(|()| found)) {
+        let checked =
+            |found| self.check_user(container).and_then(|()| self.check_mounts(container)).map(|()| found);
+        let environment = match found.and_then(checked) {
             Ok(environment) => environment,
             Err(error) => {
                 let because = Because::new("because.kubelet.config-missing")

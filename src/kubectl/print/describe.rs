@@ -68,6 +68,7 @@ fn read_off(object: &Object, host: &dyn Host) -> String {
     match object.kind() {
         Kind::Secret => cluster::secret(object, value),
         Kind::PriorityClass => cluster::priority_class(object, value),
+        Kind::ReplicationController => workload::replication_controller(object, value, host),
         Kind::StatefulSet => workload::stateful_set(object, value, host),
         Kind::DaemonSet => workload::daemon_set(object, value, host),
         Kind::Job => batch::job(object, value),

@@ -206,3 +206,16 @@ pub(super) fn daemon_set(object: &Object, value: &Value, host: &dyn Host) -> Str
     out.push_str(&template_of(&spec["template"]));
     out
 }
+
+pub(super) fn replication_controller(object: &Object, value: &Value, host: &dyn Host) -> String {
+    let (spec, status, meta) = (&value["spec"], &value["status"], object.meta());
+    let mut out = format!("Name:\t{}\nNamespace:\t{}\n", meta.name, meta.namespace);
+    put(&mut out, "Selector", &pairs(&spec["selector"]));
+    out.push_str(&labels_lines("", "Labels", &meta.labels));
+    out.push_str(&annotations_lines("", &meta.annotations));
+    let (there, wanted) = (number(&status["replicas"]), or(&spec["replicas"], "1"));
+    put(&mut out, "Replicas", &format!("{there} current / {wanted} desired"));
+    out.push_str(&pods_status(meta, host));
+    out.push_str(&template_of(&spec["template"]));
+    out
+}
