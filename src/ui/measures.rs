@@ -7,8 +7,14 @@ use js_sys::{Object, Reflect};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::closure::Closure;
 
+use crate::cluster::history::History;
 use crate::cluster::machine::Cluster;
-use crate::cluster::workload::{ask_for, before_busiest_tick, cluster_of, rollout, run_until_ready};
+use crate::cluster::workload::{
+    ask_for, before_busiest_tick, cluster_of, manifest_of, rollout, run_until_ready,
+};
+use crate::kubectl::history_host::HistoryHost;
+use crate::kubectl::run;
+use crate::kubectl::session::Session;
 
 /// Offers `window.kubestep_bench`: functions that run once and give the milliseconds it took.
 pub fn offer_if_asked() {
@@ -31,6 +37,13 @@ pub fn offer_if_asked() {
     };
     offer(&measures, "apply to all Ready, 3 nodes, 1,000 Pods", start_up(3, 1000));
     offer(&measures, "apply to all Ready, 100 nodes, 1,000 Pods", start_up(100, 1000));
+    let (files, empty) =
+        ([("all.yaml".to_string(), manifest_of(1000))].into(), History::from_cluster(cluster_of(3)));
+    offer(&measures, "kubectl apply -f, 1,000 objects", move || {
+        timed(&empty, |history| {
+            run("kubectl apply -f all.yaml", &mut Session::default(), &mut HistoryHost::new(history, &files));
+        })
+    });
     let tick = |cluster: &mut Cluster| cluster.finish_tick(&mut Vec::new());
     let busiest = before_busiest_tick();
     offer(&measures, "rolling update, 100 nodes, 1,000 Pods: the busiest tick", move || {
@@ -45,12 +58,12 @@ pub fn offer_if_asked() {
     let _ = Reflect::set(&window(), &"kubestep_bench".into(), &measures);
 }
 
-/// Milliseconds that `work` takes on a copy of the cluster.
-fn timed(cluster: &Cluster, work: impl FnOnce(&mut Cluster)) -> f64 {
+/// Milliseconds that `work` takes on a copy.
+fn timed<T: Clone>(subject: &T, work: impl FnOnce(&mut T)) -> f64 {
     let now = || window().performance().map_or(0.0, |clock| clock.now());
-    let mut cluster = cluster.clone();
+    let mut subject = subject.clone();
     let began = now();
-    work(&mut cluster);
+    work(&mut subject);
     now() - began
 }
 
