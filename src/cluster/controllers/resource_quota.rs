@@ -3,8 +3,9 @@
 //! Watches: ResourceQuotas, and everything in a namespace that has one.
 //! Writes: ResourceQuota status.
 //! Models: `pkg/controller/resourcequota/resource_quota_controller.go: syncResourceQuota` (v1.36).
-//! Leaves out: scopes; the full count every five minutes.
+//! Leaves out: the full count every five minutes.
 
+use crate::api::codec::Codec;
 use crate::api::kind::Kind;
 use crate::api::kinds::ResourceList;
 use crate::api::kinds::policy::ResourceQuota;
@@ -15,7 +16,7 @@ use crate::cluster::component::{Outcome, View};
 use crate::cluster::queue::WorkKey;
 use crate::cluster::server::write::Operation;
 use crate::cluster::store::Change;
-use crate::cluster::usage::usage_of;
+use crate::cluster::usage::{covers, usage_of};
 
 /// The keys that a change concerns.
 pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
@@ -36,8 +37,12 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
     };
     let mut used: ResourceList =
         quota.spec.hard.keys().map(|name| (name.clone(), Quantity::default())).collect();
+    let encoded = quota.encode();
     let kinds = Kind::ALL.iter().copied().filter(|kind| kind.is_namespaced() && *kind != Kind::Event);
     for object in kinds.flat_map(|kind| view.store.objects_in(kind, &quota.meta.namespace)) {
+        if !covers(&encoded, object) {
+            continue;
+        }
         let usage = usage_of(object);
         for (name, sum) in &mut used {
             if let Some(amount) = usage.get(name).filter(|amount| !amount.is_zero()) {

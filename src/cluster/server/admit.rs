@@ -1,6 +1,6 @@
 //! Admission: what the cluster's own rules add to an object or refuse.
 //!
-//! Models: the plugins NamespaceLifecycle, ServiceAccount, DefaultTolerationSeconds, Priority, LimitRanger and
+//! Models: the plugins NamespaceLifecycle, ServiceAccount, DefaultTolerationSeconds, DefaultIngressClass, Priority, LimitRanger and
 //! ResourceQuota, and what the
 //! registries of Pod and Service fill in on creation (phase, QoS class, cluster IP, node ports).
 //! Leaves out: PodSecurity.
@@ -19,7 +19,7 @@ use crate::api::codec::Codec;
 use crate::api::kind::Kind;
 use crate::api::kinds::batch::Job;
 use crate::api::kinds::cluster::Node;
-use crate::api::kinds::networking::Service;
+use crate::api::kinds::networking::{Ingress, IngressClass, Service};
 use crate::api::kinds::pod::{Pod, PodSpec, Toleration};
 use crate::api::kinds::policy::ResourceQuota;
 use crate::api::kinds::storage::{PersistentVolumeClaim, StorageClass};
@@ -61,21 +61,50 @@ pub fn on_create(transaction: &mut Transaction<'_>, object: &mut Object) -> Resu
         }
         Object::Deployment(deployment) => Arc::make_mut(deployment).status = Default::default(),
         Object::ReplicaSet(replicaset) => Arc::make_mut(replicaset).status = Default::default(),
-        Object::Ingress(ingress) => Arc::make_mut(ingress).status = Default::default(),
+        Object::Ingress(ingress) => {
+            let ingress = Arc::make_mut(ingress);
+            ingress.status = Default::default();
+            name_class(transaction.store, ingress);
+        }
         _ => {}
     }
     check_quotas(transaction, object)
+}
+
+/// Gives an Ingress that names no class the default one.
+///
+/// Models: `plugin/pkg/admission/network/defaultingressclass/admission.go` (v1.36).
+fn name_class(store: &Store, ingress: &mut Ingress) {
+    const IS_DEFAULT: &str = "ingressclass.kubernetes.io/is-default-class";
+    const OLD_WAY: &str = "kubernetes.io/ingress.class";
+    if ingress.spec.ingress_class_name.is_some() || ingress.meta.annotations.contains_key(OLD_WAY) {
+        return;
+    }
+    let is_default = |class: &&Arc<IngressClass>| {
+        class.meta.annotations.get(IS_DEFAULT).is_some_and(|value| value == "true")
+    };
+    // The youngest default wins, then the first by name.
+    let classes = store.list::<IngressClass>().filter(is_default);
+    let best = classes.min_by_key(|class| std::cmp::Reverse(class.meta.creation_timestamp));
+    ingress.spec.ingress_class_name = best.map(|class| class.meta.name.to_string());
 }
 
 /// Refuses what would exceed a quota of its namespace.
 fn check_quotas(transaction: &Transaction<'_>, object: &Object) -> Result<(), Status> {
     let namespace = &object.meta().namespace;
     let store = &transaction.store;
-    let mut others: Option<Vec<usage::Usage>> = None;
+    let mut others: Option<Vec<(&Object, usage::Usage)>> = None;
     for one in store.list_in::<ResourceQuota>(namespace) {
-        let others = others
-            .get_or_insert_with(|| store.objects_in(object.kind(), namespace).map(usage::usage_of).collect());
-        if let Some(why) = quota::refusal(&one.encode(), object, others) {
+        let one = one.encode();
+        if !usage::covers(&one, object) {
+            continue;
+        }
+        let others = others.get_or_insert_with(|| {
+            store.objects_in(object.kind(), namespace).map(|other| (other, usage::usage_of(other))).collect()
+        });
+        let counted: Vec<&usage::Usage> =
+            others.iter().filter(|(other, _)| usage::covers(&one, other)).map(|(_, usage)| usage).collect();
+        if let Some(why) = quota::refusal(&one, object, &counted) {
             return Err(Status::forbidden(object.kind(), &object.meta().name, &why));
         }
     }

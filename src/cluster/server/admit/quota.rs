@@ -3,7 +3,7 @@
 //! What is used is counted from the store each time, so that no record of it can grow stale.
 //!
 //! Models: `plugin/pkg/admission/resourcequota/controller.go` (v1.36).
-//! Leaves out: scopes, updates; the quota's own status is written by its controller.
+//! Leaves out: updates; the quota's own status is written by its controller.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ const COMPUTE: [&str; 6] =
     ["cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"];
 
 /// What a quota refuses about a new object, given what the others of the namespace use; none if nothing.
-pub fn refusal(quota: &Value, object: &Object, others: &[Usage]) -> Option<String> {
+pub fn refusal(quota: &Value, object: &Object, others: &[&Usage]) -> Option<String> {
     let name = quota["metadata"]["name"].as_str().unwrap_or_default();
     let hard: Usage = quota["spec"]["hard"]
         .as_object()
