@@ -11,6 +11,7 @@ pub mod duration;
 pub mod execution;
 pub mod failure;
 pub mod flags;
+pub mod go_template;
 pub mod history_host;
 pub mod host;
 pub mod jsonpath;

@@ -383,6 +383,7 @@ fn lines_as_tutorials_write_them_work() {
                 "kubectl get cm settings -o name | xargs kubectl delete",
                 "configmap \"settings\" deleted from demo namespace\n",
             ),
+            ("kubectl get ns demo -o go-template --template '{{.metadata.name}}{{\"\\n\"}}'", "demo\n"),
             ("false; echo $?", "1\n"),
             ("sleep 3 && echo done", "done\n"),
             ("kubectl get pods &", "E|No resources found in demo namespace.\n"),

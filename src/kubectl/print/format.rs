@@ -1,7 +1,7 @@
 //! `-o`: which form the output has.
 //!
 //! Models: `k8s.io/cli-runtime/pkg/genericclioptions/print_flags.go` (v1.36).
-//! Leaves out: go-template, kyaml and templates from files.
+//! Leaves out: kyaml and templates from files.
 
 use serde_json::{Value, json};
 
@@ -9,6 +9,7 @@ use super::tabs;
 use crate::api::manifest;
 use crate::api::object::Object;
 use crate::kubectl::failure::Failure;
+use crate::kubectl::go_template::GoTemplate;
 use crate::kubectl::jsonpath::{self, Template};
 use crate::kubectl::parse::Flags;
 
@@ -29,6 +30,8 @@ pub enum Format {
     JsonPath(Template),
     /// Found values as one JSON list.
     JsonPathAsJson(Template),
+    /// `-o go-template=…`.
+    GoTemplate(GoTemplate),
     /// A table of chosen columns: header and expression.
     Columns(Vec<(String, Template)>),
 }
@@ -73,13 +76,13 @@ impl Format {
             {
                 return Err(Failure::error("template format specified but no template given"));
             }
-            "go-template"
-            | "template"
-            | "go-template-file"
-            | "templatefile"
-            | "jsonpath-file"
-            | "kyaml"
-            | "custom-columns-file" => {
+            "go-template" | "template" => {
+                let text = argument.unwrap_or_default();
+                Self::GoTemplate(GoTemplate::parse(text).map_err(|why| {
+                    Failure::error(format!("error parsing template {text}, template: output:1: {why}"))
+                })?)
+            }
+            "go-template-file" | "templatefile" | "jsonpath-file" | "kyaml" | "custom-columns-file" => {
                 return Err(Failure::error(format!(
                     "the output format \"{name}\" is not in this release of Kubestep"
                 )));
@@ -114,6 +117,9 @@ impl Format {
                 let found = template.find(value).map_err(|why| failed("", why))?;
                 manifest::to_json_pretty(&Value::Array(found))
             }
+            Self::GoTemplate(template) => template
+                .render(value)
+                .map_err(|why| Failure::error(format!("error executing template: {why}")))?,
             Self::Plain | Self::Wide | Self::Name | Self::Columns(_) => String::new(),
         })
     }
