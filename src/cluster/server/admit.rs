@@ -1,11 +1,12 @@
 //! Admission: what the cluster's own rules add to an object or refuse.
 //!
-//! Models: the plugins NamespaceLifecycle, ServiceAccount, DefaultTolerationSeconds, DefaultIngressClass, Priority, LimitRanger and
-//! ResourceQuota, and what the
+//! Models: the plugins NamespaceLifecycle, ServiceAccount, DefaultTolerationSeconds, DefaultIngressClass, Priority,
+//! LimitRanger, PodSecurity and ResourceQuota, and what the
 //! registries of Pod and Service fill in on creation (phase, QoS class, cluster IP, node ports).
-//! Leaves out: PodSecurity.
+//! Leaves out: what the plugins' own files say.
 
 mod limits;
+mod pod_security;
 mod quota;
 
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use super::validate;
 use crate::api::codec::Codec;
 use crate::api::kind::Kind;
 use crate::api::kinds::batch::Job;
-use crate::api::kinds::cluster::Node;
+use crate::api::kinds::cluster::{Namespace, Node};
 use crate::api::kinds::networking::{Ingress, IngressClass, Service};
 use crate::api::kinds::pod::{Pod, PodSpec, Toleration};
 use crate::api::kinds::policy::ResourceQuota;
@@ -212,7 +213,11 @@ fn admit_pod(transaction: &mut Transaction<'_>, pod: &mut Pod) -> Result<(), Sta
         }
         pod.status.qos_class = qos_class(&pod.spec).to_string();
     }
-    Ok(())
+    let namespace = transaction.store.get::<Namespace>("", &pod.meta.namespace);
+    match namespace.and_then(|namespace| pod_security::refusal(namespace, pod)) {
+        Some(why) => Err(Status::forbidden(Kind::Pod, &pod.meta.name, &why)),
+        None => Ok(()),
+    }
 }
 
 /// A changed template of a DaemonSet has a number of its own.
