@@ -390,3 +390,43 @@ fn lines_as_tutorials_write_them_work() {
         ],
     );
 }
+
+#[test]
+fn a_developer_may_what_his_roles_say() {
+    check(
+        &mut terminal(),
+        &[
+            (
+                "kubectl --context developer get nodes",
+                "E|Error from server (Forbidden): nodes is forbidden: User \"developer\" cannot list resource \"nodes\" in API group \"\" at the cluster scope\n[exit 1]\n",
+            ),
+            ("kubectl --context developer auth can-i create deployments -n default", "yes\n"),
+            (
+                "kubectl auth can-i delete nodes --as=developer",
+                "no\nE|Warning: resource 'nodes' is not namespace scoped\nE|\n[exit 1]\n",
+            ),
+            (
+                "kubectl --context developer create ns x --as=admin",
+                "E|Error from server (Forbidden): users \"admin\" is forbidden: User \"developer\" cannot impersonate resource \"users\" in API group \"\" at the cluster scope\n[exit 1]\n",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn an_ingress_without_a_class_gets_the_default_one() {
+    check(
+        &mut terminal(),
+        &[
+            (
+                "kubectl annotate ingressclass nginx ingressclass.kubernetes.io/is-default-class=true",
+                "ingressclass.networking.k8s.io/nginx annotated\n",
+            ),
+            (
+                "kubectl create ingress plain --rule=a.example/*=web:80",
+                "ingress.networking.k8s.io/plain created\n",
+            ),
+            ("kubectl get ingress plain -o jsonpath={.spec.ingressClassName}", "nginx"),
+        ],
+    );
+}

@@ -9,6 +9,7 @@ use crate::api::kinds::pod::Pod;
 use crate::api::object::Object;
 use crate::api::time::Timestamp;
 use crate::cluster::inside::{LogLine, LogRequest};
+use crate::cluster::server::authz::Access;
 use crate::kubectl::execution::{Output, Poll};
 use crate::kubectl::failure::Failure;
 use crate::kubectl::flags;
@@ -117,7 +118,14 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     };
     let mut failures = Vec::new();
     for index in 0..reading.sources.len() {
-        match call.host.cluster().container_log(&reading.sources[index].request) {
+        let asked = &reading.sources[index].request;
+        let access = Access {
+            subresource: "log",
+            ..Access::to("get", Kind::Pod, asked.namespace.as_str(), asked.pod.as_str())
+        };
+        let answer = resources::may(&*call.host, &access)
+            .and_then(|()| call.host.cluster().container_log(&reading.sources[index].request));
+        match answer {
             Ok(lines) => {
                 let after = lines.iter().position(|line| since.is_none_or(|since| line.at >= since));
                 let wanted = &lines[after.unwrap_or(lines.len())..];
