@@ -127,6 +127,8 @@ kinds! {
     ReplicationController: "" "v1" "replicationcontrollers" "replicationcontroller" ["rc"] namespaced all stored;
     /// A template of Pods on its own.
     PodTemplate: "" "v1" "podtemplates" "podtemplate" [] namespaced stored;
+    /// A class of container runtimes.
+    RuntimeClass: "node.k8s.io" "v1" "runtimeclasses" "runtimeclass" [] cluster stored;
 }
 
 impl Kind {

@@ -16,7 +16,7 @@ use super::kinds::policy::{HorizontalPodAutoscaler, PodDisruptionBudget, Resourc
 use super::kinds::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use super::kinds::stored::{
     ClusterRole, ClusterRoleBinding, LimitRange, NetworkPolicy, PodTemplate, PriorityClass,
-    ReplicationController, Role, RoleBinding, Secret, ServiceAccount,
+    ReplicationController, Role, RoleBinding, RuntimeClass, Secret, ServiceAccount,
 };
 use super::kinds::workloads::{ControllerRevision, DaemonSet, StatefulSet};
 use super::meta::{ObjectKey, ObjectMeta};
@@ -167,6 +167,7 @@ objects!(
     ControllerRevision,
     ReplicationController,
     PodTemplate,
+    RuntimeClass,
 );
 
 impl Object {

@@ -26,4 +26,5 @@ stored!(
     ClusterRoleBinding
     ReplicationController
     PodTemplate
+    RuntimeClass
 );

@@ -18,13 +18,14 @@ use super::transaction::Transaction;
 use super::validate;
 use crate::api::codec::Codec;
 use crate::api::kind::Kind;
+use crate::api::kinds::ResourceList;
 use crate::api::kinds::batch::Job;
 use crate::api::kinds::cluster::{Namespace, Node};
 use crate::api::kinds::networking::{Ingress, IngressClass, Service};
 use crate::api::kinds::pod::{Pod, PodSpec, Toleration};
 use crate::api::kinds::policy::ResourceQuota;
 use crate::api::kinds::storage::{PersistentVolumeClaim, StorageClass};
-use crate::api::kinds::stored::{LimitRange, PriorityClass, ServiceAccount};
+use crate::api::kinds::stored::{LimitRange, PriorityClass, RuntimeClass, ServiceAccount};
 use crate::api::kinds::workloads::DaemonSet;
 use crate::api::meta::ObjectKey;
 use crate::api::object::Object;
@@ -167,11 +168,12 @@ fn admit_pod(transaction: &mut Transaction<'_>, pod: &mut Pod) -> Result<(), Sta
         add_service_account(transaction, pod)?;
     }
     if let Some(class) = pod.spec.rest.get("runtimeClassName").and_then(Value::as_str) {
-        // No kind of the cluster describes such a class, so there is none.
-        let why = format!("pod rejected: RuntimeClass \"{class}\" not found");
-        return Err(Status::forbidden(Kind::Pod, &pod.meta.name, &why));
-    }
-    if pod.spec.rest.get("overhead").is_some() {
+        let Some(class) = transaction.store.get::<RuntimeClass>("", class).cloned() else {
+            let why = format!("pod rejected: RuntimeClass \"{class}\" not found");
+            return Err(Status::forbidden(Kind::Pod, &pod.meta.name, &why));
+        };
+        add_runtime_class(pod, &class)?;
+    } else if !pod.spec.overhead.is_empty() {
         let why = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
         return Err(Status::forbidden(Kind::Pod, &pod.meta.name, why));
     }
@@ -299,6 +301,45 @@ fn name_pods_of(job: &mut Job) {
     let selector = job.spec.selector.get_or_insert_default();
     let uid = job.meta.uid.to_string();
     selector.match_labels.insert("batch.kubernetes.io/controller-uid".to_string(), uid);
+}
+
+/// What a class of runtimes adds to a Pod: the overhead, and the nodes that have such a runtime.
+///
+/// Models: `plugin/pkg/admission/runtimeclass` (v1.36).
+fn add_runtime_class(pod: &mut Pod, class: &RuntimeClass) -> Result<(), Status> {
+    let overhead = class.rest.get("overhead").map_or(Value::Null, |overhead| overhead["podFixed"].clone());
+    let overhead =
+        if overhead.is_null() { Ok(ResourceList::default()) } else { ResourceList::decode(overhead) };
+    let overhead = overhead.unwrap_or_default();
+    let refuse = |why: &str| Err(Status::forbidden(Kind::Pod, &pod.meta.name, why));
+    if !pod.spec.overhead.is_empty() && pod.spec.overhead != overhead {
+        return refuse("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+    }
+    let scheduling = class.rest.get("scheduling").cloned().unwrap_or_default();
+    let selected = scheduling["nodeSelector"].as_object().cloned().unwrap_or_default();
+    let tolerations = Vec::<Toleration>::decode(scheduling["tolerations"].clone()).unwrap_or_default();
+    let conflict = selected
+        .iter()
+        .find(|(key, value)| pod.spec.node_selector.get(*key).is_some_and(|own| value.as_str() != Some(own)));
+    if let Some((key, _)) = conflict {
+        let class = &class.meta.name;
+        return refuse(&format!(
+            "pod rejected: conflict: runtimeClass.scheduling.nodeSelector[{key}] = {} of {class}; pod.spec.nodeSelector[{key}] = {}",
+            selected[key].as_str().unwrap_or_default(),
+            pod.spec.node_selector[key]
+        ));
+    }
+    let spec = Arc::make_mut(&mut pod.spec);
+    spec.overhead = overhead;
+    for (key, value) in selected {
+        spec.node_selector.insert(key, value.as_str().unwrap_or_default().to_string());
+    }
+    for toleration in tolerations {
+        if !spec.tolerations.contains(&toleration) {
+            spec.tolerations.push(toleration);
+        }
+    }
+    Ok(())
 }
 
 /// A Pod's priority and whether it may displace others, by its priority class or the default one.

@@ -76,6 +76,7 @@ pub fn validate_create(kind: &'static Type, object: &Value) -> Vec<FieldError> {
         "rbac.v1.RoleBinding" => policy::role_binding(&mut errors, new, true),
         "rbac.v1.ClusterRoleBinding" => policy::role_binding(&mut errors, new, false),
         "scheduling.v1.PriorityClass" => policy::priority_class(&mut errors, new),
+        "node.v1.RuntimeClass" => policy::runtime_class(&mut errors, new),
         "storage.v1.StorageClass" => storage::storage_class(&mut errors, new),
         "events.v1.Event" => {}
         _ => cluster::metadata_only(&mut errors, new),

@@ -184,6 +184,15 @@ pub fn priority_class(errors: &mut Errors, object: &Node<'_>) {
     }
 }
 
+/// Judges a new RuntimeClass.
+pub fn runtime_class(errors: &mut Errors, object: &Node<'_>) {
+    meta::metadata(errors, object, false, names::dns_subdomain);
+    let handler = object.at("handler");
+    for detail in names::dns_label(handler.text()) {
+        errors.push(handler.invalid(&detail));
+    }
+}
+
 /// Judges a changed PriorityClass.
 pub fn priority_class_update(errors: &mut Errors, old: &Node<'_>, new: &Node<'_>) {
     meta::metadata_update(errors, old, new);

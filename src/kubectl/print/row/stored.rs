@@ -162,6 +162,7 @@ pub(super) fn columns(kind: Kind) -> &'static [Column] {
                 ]
             }
         }
+        Kind::RuntimeClass => const { &[always("NAME"), always("HANDLER"), always("AGE")] },
         Kind::PriorityClass => {
             const {
                 &[
@@ -332,6 +333,7 @@ pub(super) fn cells(object: &Object, age: String, now: Timestamp) -> Vec<String>
             or(&value["allowVolumeExpansion"], "false"),
             age,
         ]),
+        Kind::RuntimeClass => cells.extend([text(&value["handler"]), age]),
         Kind::PriorityClass => cells.extend([
             number(&value["value"]),
             or(&value["globalDefault"], "false"),
