@@ -288,7 +288,7 @@ impl Draining {
                         "error when evicting pods/\"{}\" -n \"{}\": {}",
                         key.name, key.namespace, status.message
                     );
-                    self.tell_pending(&node.name, &[problem.clone()], host, printed);
+                    self.tell_pending(&node.name, std::slice::from_ref(&problem), host, printed);
                     self.fail(node.name, vec![problem], printed);
                     return Some(None);
                 }
@@ -318,7 +318,7 @@ impl Draining {
                 node.going.first().map_or("", |(key, _)| &*key.namespace),
                 self.seconds
             );
-            self.tell_pending(&node.name, &[problem.clone()], host, printed);
+            self.tell_pending(&node.name, std::slice::from_ref(&problem), host, printed);
             self.fail(node.name, vec![problem], printed);
             return Some(None);
         }
