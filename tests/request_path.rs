@@ -318,7 +318,7 @@ fn system_pods_that_are_deleted_are_missed_until_they_are_back() {
     }
     (0..40).for_each(|_| scene.tick());
     let by_name = TraceRequest::get("http://api/", 0).unwrap().from_pod("demo", "client");
-    let mut delete_all = |namespace: &str, prefix: &str, request: &TraceRequest| {
+    let delete_all = |scene: &mut Scene, namespace: &str, prefix: &str, request: &TraceRequest| {
         let pods = scene.cluster.store.list_in::<Pod>(namespace).map(|pod| pod.meta.name.clone());
         let names: Vec<_> = pods.filter(|name| name.starts_with(prefix)).collect();
         for name in names {
@@ -336,10 +336,34 @@ fn system_pods_that_are_deleted_are_missed_until_they_are_back() {
         seen
     };
     let outside = TraceRequest::get(SHOP, 0).unwrap();
-    let controller = delete_all("ingress-nginx", "ingress-nginx-controller", &outside);
+    let controller = delete_all(&mut scene, "ingress-nginx", "ingress-nginx-controller", &outside);
     assert_eq!(controller, ["200", "timeout", "refused", "200"], "used, gone, left out, replaced");
-    assert_eq!(delete_all("kube-system", "coredns", &by_name), ["200", "SERVFAIL", "200"]);
-    assert_eq!(delete_all("kube-system", "kube-proxy", &by_name), ["200"], "the tables stay in the kernel");
-    assert_eq!(delete_all("demo", "api", &by_name), ["timeout"], "and nobody brings them up to date");
-    assert_eq!(delete_all("demo", "nobody", &outside), ["200"], "the Ingress controller has its own view");
+    assert_eq!(delete_all(&mut scene, "kube-system", "coredns", &by_name), ["200", "SERVFAIL", "200"]);
+    assert_eq!(
+        delete_all(&mut scene, "kube-system", "kube-proxy", &by_name),
+        ["200"],
+        "the tables stay in the kernel"
+    );
+    assert_eq!(
+        delete_all(&mut scene, "demo", "api", &by_name),
+        ["timeout", "refused", "200"],
+        "proxies are back, and learn of it"
+    );
+    let request = Request::new(Verb::Delete, Kind::DaemonSet, "kube-system", "kube-proxy", Value::Null);
+    scene.cluster.ask(&request, &mut scene.facts).unwrap();
+    assert_eq!(
+        delete_all(&mut scene, "kube-system", "kube-proxy", &by_name),
+        ["200"],
+        "the tables stay in the kernel"
+    );
+    assert_eq!(
+        delete_all(&mut scene, "demo", "api", &by_name),
+        ["timeout"],
+        "and nobody brings them up to date"
+    );
+    assert_eq!(
+        delete_all(&mut scene, "demo", "nobody", &outside),
+        ["200"],
+        "the Ingress controller has its own view"
+    );
 }
