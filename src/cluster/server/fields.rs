@@ -8,6 +8,7 @@
 //! Leaves out: values of kinds that are not in the schema.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -16,9 +17,9 @@ use crate::api::schema::{Field, Patch, Shape, Type};
 /// The elements of a path, from the outside in.
 pub type Path = Vec<String>;
 
-/// A set of fields.
+/// A set of fields. Sets made of others share their paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FieldSet(pub BTreeSet<Path>);
+pub struct FieldSet(BTreeSet<Arc<Path>>);
 
 /// Lists whose items have more than one key; a second key that is left out has this value.
 const KEYS: [(&str, &str, &[(&str, Option<&str>)]); 4] = [
@@ -190,7 +191,7 @@ pub fn fields_of(kind: &'static Type, value: &Value) -> FieldSet {
 
 fn collect(inside: Inside, value: &Value, path: &mut Path, set: &mut FieldSet) {
     if let Inside::Whole(_) = inside {
-        set.0.insert(path.clone());
+        set.insert(path);
         return;
     }
     for (element, within, part) in parts(inside, value) {
@@ -198,7 +199,7 @@ fn collect(inside: Inside, value: &Value, path: &mut Path, set: &mut FieldSet) {
         path.push(element);
         collect(within, part, path, set);
         if is_item || is_nothing(Some(part)) {
-            set.0.insert(path.clone());
+            set.insert(path);
         }
         path.pop();
     }
@@ -226,10 +227,10 @@ fn walk(inside: Inside, old: Option<&Value>, new: Option<&Value>, path: &mut Pat
     let (old, new) = (old.filter(|value| !value.is_null()), new.filter(|value| !value.is_null()));
     let note = |found: &mut Comparison, path: &Path| match (old, new) {
         (None, Some(_)) => {
-            found.added.0.insert(path.clone());
+            found.added.insert(path);
         }
         (Some(_), None) => {
-            found.removed.0.insert(path.clone());
+            found.removed.insert(path);
         }
         _ => {}
     };
@@ -237,7 +238,7 @@ fn walk(inside: Inside, old: Option<&Value>, new: Option<&Value>, path: &mut Pat
         if let (Some(old), Some(new)) = (old, new)
             && old != new
         {
-            found.modified.0.insert(path.clone());
+            found.modified.insert(path);
         }
         return note(found, path);
     }
@@ -508,6 +509,21 @@ impl FieldSet {
         after.is_some_and(|next| next.starts_with(path))
     }
 
+    /// Adds a field.
+    pub fn insert(&mut self, path: &Path) {
+        self.0.insert(Arc::new(path.clone()));
+    }
+
+    /// Takes a field out.
+    pub fn remove(&mut self, path: &Path) {
+        self.0.remove(path);
+    }
+
+    /// Keeps the fields that `is_kept` says.
+    pub fn retain(&mut self, mut is_kept: impl FnMut(&Path) -> bool) {
+        self.0.retain(|path| is_kept(path));
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -533,7 +549,7 @@ impl FieldSet {
 
     /// The fields as refusals list them: those of a record before those below them.
     pub fn in_order(&self) -> Vec<&Path> {
-        let mut paths: Vec<&Path> = self.0.iter().collect();
+        let mut paths: Vec<&Path> = self.0.iter().map(|path| &**path).collect();
         paths.sort_by_key(|path| {
             let last = path.len().saturating_sub(1);
             path.iter().enumerate().map(|(at, element)| (at != last, element.clone())).collect::<Vec<_>>()
@@ -546,11 +562,11 @@ impl FieldSet {
         fn read(value: &Value, path: &mut Path, set: &mut FieldSet) {
             let Value::Object(map) = value else { return };
             if map.is_empty() && !path.is_empty() {
-                set.0.insert(path.clone());
+                set.insert(path);
             }
             for (element, below) in map {
                 if element == "." {
-                    set.0.insert(path.clone());
+                    set.insert(path);
                     continue;
                 }
                 path.push(element.clone());
@@ -568,13 +584,16 @@ impl FieldSet {
         let mut root = Map::new();
         for path in &self.0 {
             let mut map = &mut root;
-            let mut prefix = Path::new();
-            for element in path {
-                let below = map.entry(element.clone()).or_insert_with(|| Value::Object(Map::new()));
+            for (at, element) in path.iter().enumerate() {
+                let mut is_member = true;
+                let below = map.entry(element.clone()).or_insert_with(|| {
+                    is_member = false;
+                    Value::Object(Map::new())
+                });
                 let Value::Object(below) = below else { break };
-                prefix.push(element.clone());
-                // Who has fields below it and is a member itself says so with a dot.
-                if prefix.len() < path.len() && self.0.contains(&prefix) {
+                // A member comes before what lies below it, so it stands here empty; with something below, it says so
+                // with a dot.
+                if is_member && below.is_empty() && at + 1 < path.len() {
                     below.insert(".".to_string(), Value::Object(Map::new()));
                 }
                 map = below;
@@ -634,7 +653,8 @@ mod tests {
     fn fields_go_with_what_they_empty() {
         let live = json!({"metadata": {"name": "x", "labels": {"a": "b"}}, "spec": {"replicas": 1}});
         let path = |text: &str| text.split('.').map(|name| format!("f:{name}")).collect::<Path>();
-        let fields = FieldSet([path("metadata.labels.a"), path("spec.replicas")].into());
+        let mut fields = FieldSet::default();
+        [path("metadata.labels.a"), path("spec.replicas")].iter().for_each(|path| fields.insert(path));
         assert_eq!(without(deployment(), &live, &fields), json!({"metadata": {"name": "x"}}));
     }
 

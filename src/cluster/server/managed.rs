@@ -118,7 +118,7 @@ fn without_system_fields(request: &Request, set: &mut FieldSet) {
         "deletionTimestamp",
         "deletionGracePeriodSeconds",
     ];
-    set.0.retain(|path| {
+    set.retain(|path| {
         let element = |at: usize| path.get(at).and_then(|element| element.strip_prefix("f:"));
         match (element(0), element(1)) {
             (Some("apiVersion" | "kind"), _) => false,
@@ -196,14 +196,14 @@ pub fn scaled(managed: Option<&Value>, request: &Request, replicas: i32, now: Ti
     let mut managers = read(managed);
     let path: Path = vec!["f:spec".to_string(), "f:replicas".to_string()];
     for manager in &mut managers {
-        manager.fields.0.remove(&path);
+        manager.fields.remove(&path);
     }
     if replicas != 0 {
         let mut writer = Manager::new(request, UPDATE);
         if let Some(at) = managers.iter().position(|manager| manager.is_same(&writer)) {
             writer = managers.remove(at);
         }
-        writer.fields.0.insert(path);
+        writer.fields.insert(&path);
         writer.time = now.to_string();
         managers.push(writer);
     }
@@ -256,7 +256,7 @@ pub fn applied(request: &Request, live: Option<&Value>, now: Timestamp) -> Resul
                 managers.iter().fold(writer.fields.clone(), |all, manager| all.union(&manager.fields));
             let mut gone = last.difference(&owned);
             // A record stays as long as somebody manages a field in it; an item of a list does not.
-            gone.0.retain(|path| {
+            gone.retain(|path| {
                 let is_field = path.last().is_some_and(|element| element.starts_with("f:"));
                 !(is_field && owned.begins_with(path))
             });
