@@ -116,18 +116,22 @@ export function later_paths() {
 }
 
 /**
- * A function's path as its source has it: no hashes, no generic arguments, no closures, and for a method its type's
- * path, whether inherent or of a trait. All forms of a generic function have one path.
+ * A function's path as its source has it: no hashes, no closures, and for a method its type's path, whether inherent or
+ * of a trait. A generic function has one path for each of this project's types that it is for: `core::ptr::drop_in_place
+ * of kubestep::…`, with "of" as a part of its own.
  */
 export function path_of(name) {
-  let path = name.replace(/\[[0-9a-f]{8,}\]/g, "").replace(/\.\d+$/, "").replace(/(::)?\{[^}]*\}/g, "").replace(/&(mut )?/g, "");
+  const plain = name.replace(/\[[0-9a-f]{8,}\]/g, "").replace(/\.\d+$/, "").replace(/(::)?\{[^}]*\}/g, "").replace(/&(mut )?/g, "");
+  let path = plain;
   for (;;) {
     const inner = /<([^<>]*(?:->[^<>]*)?)>/.exec(path);
-    if (!inner) return path;
+    if (!inner) break;
     const arguments_of = inner.index > 0 && /[A-Za-z0-9_:]/.test(path[inner.index - 1]);
     path = path.slice(0, inner.index) + (arguments_of ? "" : inner[1].replace(/ as .*/, "")) + path.slice(inner.index + inner[0].length);
     path = path.replace(/::$/, "").replaceAll("::::", "::");
   }
+  const own = (plain.match(/kubestep(::\w+)+/g) ?? []).find((type) => !path.startsWith(type));
+  return own ? `${path}::of::${own}` : path;
 }
 
 // Whether a path is one of these or lies under one.
