@@ -41,15 +41,29 @@ pub fn yaml(data: &[u8]) {
     }
 }
 
+// What is written are objects and lists; a scalar by itself has no indentation to stand in.
 fn reads_back(written: &str, value: &Value) {
-    if written.len() > MAX_BYTES {
+    if written.len() > MAX_BYTES || !(value.is_object() || value.is_array()) {
         return;
     }
     let again = manifest::parse(written);
     assert_eq!(again.error, None, "{written}");
-    // A scalar by itself may look like nothing.
-    if let (true, Some(document)) = (value.is_object() || value.is_array(), again.documents.first()) {
-        assert_eq!(&document.value, value, "{written}");
+    if let Some(document) = again.documents.first() {
+        assert!(is_same(&document.value, value), "{written}\n{:?}\n{value:?}", document.value);
+    }
+}
+
+// A large number with a fraction of nothing is written like a whole one, as Go does.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(a, b)| a.0 == b.0 && is_same(a.1, b.1))
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(a, b)| is_same(a, b))
+        }
+        (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
+        _ => one == other,
     }
 }
 

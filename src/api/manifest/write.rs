@@ -181,7 +181,8 @@ fn analyse(text: &str) -> Analysis {
         } else {
             indicators |= (c == ':' && before_blank) || (c == '#' && after_blank);
         }
-        special |= !is_printable(c);
+        // Readers differ about Unicode's own separators of lines, so they stand between quotes, as escapes.
+        special |= !is_printable(c) || matches!(c, '\u{2028}' | '\u{2029}');
         breaks |= is_break(c);
         if index > 0 {
             let previous = characters[index - 1];
