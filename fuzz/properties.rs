@@ -93,6 +93,10 @@ pub fn selector(data: &[u8]) {
     if let Ok(selector) = Selector::parse(&text) {
         let matches = selector.matches(&BTreeMap::from(labels));
         let written = selector.to_string();
+        // A set of the empty word alone is written like one of no word, as upstream does; that is refused.
+        if written.contains("()") {
+            return;
+        }
         let again = Selector::parse(&written).unwrap_or_else(|why| panic!("{written}: {why}"));
         assert_eq!(
             again.matches(&BTreeMap::from(
