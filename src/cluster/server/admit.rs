@@ -373,7 +373,7 @@ fn priority_of(transaction: &Transaction<'_>, name: &str, spec: &PodSpec) -> Res
 }
 
 /// What every Pod puts up with for five minutes, so that a short absence of its node costs nothing.
-fn default_tolerations() -> impl Iterator<Item = Toleration> {
+pub(super) fn default_tolerations() -> impl Iterator<Item = Toleration> {
     ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"].into_iter().map(|key| Toleration {
         key: key.to_string(),
         operator: "Exists".to_string(),
@@ -381,20 +381,6 @@ fn default_tolerations() -> impl Iterator<Item = Toleration> {
         toleration_seconds: Some(300),
         ..Toleration::default()
     })
-}
-
-/// The same for a change of a Pod, before it is judged: who leaves them out has not taken them away.
-pub fn keep_default_tolerations(pod: &mut Value) {
-    let Ok(mut spec) = PodSpec::decode(pod["spec"].clone()) else { return };
-    let had = spec.tolerations.len();
-    for toleration in default_tolerations() {
-        if !has_toleration(&spec, &toleration.key) {
-            spec.tolerations.push(toleration);
-        }
-    }
-    if spec.tolerations.len() > had {
-        pod["spec"]["tolerations"] = spec.tolerations.encode();
-    }
 }
 
 fn has_toleration(spec: &PodSpec, key: &str) -> bool {

@@ -12,7 +12,7 @@ use super::request::{FieldValidation, Request, Response, Verb};
 use super::status::Status;
 use super::transaction::{Transaction, Written};
 use super::write::Operation;
-use super::{admit, decode, default, eviction, managed, patch, prepare, scale, validate};
+use super::{decode, default, eviction, managed, patch, prepare, scale, validate};
 use crate::api::kind::Kind;
 use crate::api::object::Object;
 use crate::api::time::Timestamp;
@@ -268,9 +268,6 @@ fn read(
         }
         Some(stored) if request.subresource.is_empty() => {
             let old = stored.to_value();
-            if kind == Kind::Pod {
-                admit::keep_default_tolerations(&mut value);
-            }
             prepare::prepare_for_update(schema, &old, &mut value);
             validate::validate_update(schema, &old, &value)
         }

@@ -8,6 +8,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::api::codec::Codec;
 use crate::api::quantity::Quantity;
 use crate::api::schema::Type;
 use crate::cluster::server::decode::normalise;
@@ -306,16 +307,14 @@ fn pod_update(old: &Value, new: &mut Value) {
     }
     let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));
     let Value::Array(tolerations) = tolerations else { return };
-    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
+    for standard in super::admit::default_tolerations() {
         let covers = |toleration: &Value| {
-            let (of_key, effect) = (&toleration["key"], &toleration["effect"]);
-            (of_key == key || of_key.is_null() || of_key == "")
+            let (key, effect) = (&toleration["key"], &toleration["effect"]);
+            (*key == *standard.key || key.is_null() || key == "")
                 && (effect == "NoExecute" || effect.is_null() || effect == "")
         };
         if !tolerations.iter().any(covers) {
-            tolerations.push(json!({
-                "key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300,
-            }));
+            tolerations.push(standard.encode());
         }
     }
 }
