@@ -4,7 +4,9 @@
 //! siblings, `metav1.NewControllerRef`.
 //! Leaves out: the uncached read of the owner before the first adoption; here the server refuses a stale write instead.
 
-use crate::api::meta::{ObjectMeta, OwnerReference};
+use super::queue::WorkKey;
+use crate::api::kind::Kind;
+use crate::api::meta::{ObjectKey, ObjectMeta, OwnerReference};
 use crate::api::object::Resource;
 
 /// What an owner makes of an object that may be its own.
@@ -44,6 +46,12 @@ pub fn controller_reference<R: Resource>(owner: &R) -> OwnerReference {
         block_owner_deletion: Some(true),
         ..OwnerReference::default()
     }
+}
+
+/// The key of the owner of that kind that manages an object.
+pub fn controller_key(kind: Kind, object: &ObjectMeta) -> Option<WorkKey> {
+    let owner = object.controller().filter(|owner| owner.kind == kind.name())?;
+    Some(WorkKey::Object(ObjectKey::new(kind, object.namespace.clone(), owner.name.clone())))
 }
 
 /// Makes `owner` manage the object.

@@ -18,7 +18,6 @@ use crate::api::kind::Kind;
 use crate::api::kinds::cluster::Node;
 use crate::api::kinds::pod::{Pod, Toleration};
 use crate::api::kinds::workloads::{ControllerRevision, DaemonSet, DaemonSetStatus};
-use crate::api::meta::{ObjectKey, ObjectMeta};
 use crate::api::object::{Object, Resource};
 use crate::cluster::because::Because;
 use crate::cluster::component::{Outcome, View};
@@ -52,8 +51,11 @@ pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
         Kind::DaemonSet => vec![WorkKey::Object(change.key.clone())],
         Kind::Pod => {
             let pods = [change.old_as::<Pod>(), change.new_as::<Pod>()];
-            let mut keys: Vec<_> =
-                pods.into_iter().flatten().filter_map(|pod| owner_key(&pod.meta)).collect();
+            let mut keys: Vec<_> = pods
+                .into_iter()
+                .flatten()
+                .filter_map(|pod| ownership::controller_key(Kind::DaemonSet, &pod.meta))
+                .collect();
             keys.dedup();
             if let Some(pod) = change.new_as::<Pod>().filter(|pod| pod.meta.controller().is_none()) {
                 let sets = view.store.list_in::<DaemonSet>(&pod.meta.namespace);
@@ -83,12 +85,6 @@ pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
         }
         _ => Vec::new(),
     }
-}
-
-/// The key of the DaemonSet that manages an object.
-fn owner_key(meta: &ObjectMeta) -> Option<WorkKey> {
-    let owner = meta.controller().filter(|owner| owner.kind == Kind::DaemonSet.name())?;
-    Some(WorkKey::Object(ObjectKey::new(Kind::DaemonSet, meta.namespace.clone(), owner.name.clone())))
 }
 
 /// Handles one DaemonSet.

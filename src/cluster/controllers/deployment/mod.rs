@@ -21,7 +21,6 @@ use crate::api::kind::Kind;
 use crate::api::kinds::apps::{Deployment, ReplicaSet};
 use crate::api::kinds::cluster::Namespace;
 use crate::api::kinds::pod::Pod;
-use crate::api::meta::{ObjectKey, ObjectMeta};
 use crate::api::object::{Object, Resource};
 use crate::cluster::because::Because;
 use crate::cluster::component::{Outcome, View};
@@ -39,7 +38,10 @@ pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
         Kind::Deployment => vec![WorkKey::Object(change.key.clone())],
         Kind::ReplicaSet => {
             let (old, new) = (change.old_as::<ReplicaSet>(), change.new_as::<ReplicaSet>());
-            let owners = [old, new].into_iter().flatten().filter_map(|set| owner_key(&set.meta));
+            let owners = [old, new]
+                .into_iter()
+                .flatten()
+                .filter_map(|set| ownership::controller_key(Kind::Deployment, &set.meta));
             let mut keys: Vec<_> = owners.collect();
             keys.dedup();
             if let Some(set) = new.filter(|set| is_new_orphan(old, set)) {
@@ -57,19 +59,11 @@ pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
     }
 }
 
-/// The key of the Deployment that manages an object.
-fn owner_key(meta: &ObjectMeta) -> Option<WorkKey> {
-    let owner = meta.controller().filter(|owner| owner.kind == Kind::Deployment.name())?;
-    let key =
-        ObjectKey { kind: Kind::Deployment, namespace: meta.namespace.clone(), name: owner.name.clone() };
-    Some(WorkKey::Object(key))
-}
-
 /// The key of a Pod's Deployment, if that waits for Pods to vanish.
 fn recreating_key(store: &Store, pod: &Pod) -> Option<WorkKey> {
     let owner = pod.meta.controller().filter(|owner| owner.kind == Kind::ReplicaSet.name())?;
     let set = store.get::<ReplicaSet>(&pod.meta.namespace, &owner.name)?;
-    let key = owner_key(&set.meta)?;
+    let key = ownership::controller_key(Kind::Deployment, &set.meta)?;
     let deployment = store.at::<Deployment>(key.object()?)?;
     (deployment.spec.strategy.strategy_type == "Recreate").then_some(key)
 }

@@ -61,12 +61,15 @@ pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
         }
         Kind::Pod => {
             let metas = [change.old.as_ref(), change.new.as_ref()];
-            let mut keys: Vec<_> =
-                metas.into_iter().flatten().filter_map(|object| owner_key(object.meta())).collect();
+            let mut keys: Vec<_> = metas
+                .into_iter()
+                .flatten()
+                .filter_map(|object| ownership::controller_key(Kind::Job, object.meta()))
+                .collect();
             keys.dedup();
             let is_orphan = |object: &Object| {
                 is_tracked(object.meta())
-                    && owner_key(object.meta())
+                    && ownership::controller_key(Kind::Job, object.meta())
                         .is_none_or(|key| key.object().is_none_or(|key| view.store.object(key).is_none()))
             };
             if change.new.as_ref().is_some_and(is_orphan) {
@@ -76,12 +79,6 @@ pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
         }
         _ => Vec::new(),
     }
-}
-
-/// The key of the Job that manages an object.
-fn owner_key(meta: &ObjectMeta) -> Option<WorkKey> {
-    let owner = meta.controller().filter(|owner| owner.kind == Kind::Job.name())?;
-    Some(WorkKey::Object(ObjectKey::new(Kind::Job, meta.namespace.clone(), owner.name.clone())))
 }
 
 fn is_tracked(meta: &ObjectMeta) -> bool {
@@ -108,7 +105,7 @@ fn let_go(view: &View<'_>, key: &ObjectKey) -> Outcome {
     let Some(pod) = view.store.at::<Pod>(key).filter(|pod| is_tracked(&pod.meta)) else {
         return Outcome::nothing(Because::new("because.job.gone"));
     };
-    let owner = owner_key(&pod.meta);
+    let owner = ownership::controller_key(Kind::Job, &pod.meta);
     let job = owner.as_ref().and_then(WorkKey::object).and_then(|key| view.store.at::<Job>(key));
     if job.is_some_and(|job| pod.meta.is_controlled_by(&job.meta.uid)) {
         return Outcome::nothing(Because::new("because.job.pod_has_job").with("pod", &pod.meta.name));

@@ -16,7 +16,6 @@ use crate::api::kind::Kind;
 use crate::api::kinds::apps::{ReplicaSet, ReplicaSetCondition, ReplicaSetStatus};
 use crate::api::kinds::cluster::Namespace;
 use crate::api::kinds::pod::Pod;
-use crate::api::meta::{ObjectKey, ObjectMeta};
 use crate::api::object::{Object, Resource};
 use crate::api::time::Timestamp;
 use crate::cluster::because::Because;
@@ -44,8 +43,11 @@ pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
         Kind::ReplicaSet => vec![WorkKey::Object(change.key.clone())],
         Kind::Pod => {
             let pods = [change.old_as::<Pod>(), change.new_as::<Pod>()];
-            let mut keys: Vec<_> =
-                pods.into_iter().flatten().filter_map(|pod| owner_key(&pod.meta)).collect();
+            let mut keys: Vec<_> = pods
+                .into_iter()
+                .flatten()
+                .filter_map(|pod| ownership::controller_key(Kind::ReplicaSet, &pod.meta))
+                .collect();
             keys.dedup();
             if let Some(pod) = change.new_as::<Pod>()
                 && is_new_orphan(change.old_as::<Pod>(), pod)
@@ -58,14 +60,6 @@ pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
         }
         _ => Vec::new(),
     }
-}
-
-/// The key of the ReplicaSet that manages an object.
-fn owner_key(meta: &ObjectMeta) -> Option<WorkKey> {
-    let owner = meta.controller().filter(|owner| owner.kind == Kind::ReplicaSet.name())?;
-    let key =
-        ObjectKey { kind: Kind::ReplicaSet, namespace: meta.namespace.clone(), name: owner.name.clone() };
-    Some(WorkKey::Object(key))
 }
 
 /// Whether a Pod that nobody manages is new, or has just become adoptable.

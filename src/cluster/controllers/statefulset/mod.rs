@@ -19,7 +19,6 @@ use crate::api::kind::Kind;
 use crate::api::kinds::pod::Pod;
 use crate::api::kinds::storage::PersistentVolumeClaim;
 use crate::api::kinds::workloads::{ControllerRevision, StatefulSet, StatefulSetStatus};
-use crate::api::meta::{ObjectKey, ObjectMeta};
 use crate::api::object::{Object, Resource};
 use crate::cluster::because::Because;
 use crate::cluster::component::{Outcome, View};
@@ -44,8 +43,11 @@ pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
         Kind::StatefulSet => vec![WorkKey::Object(change.key.clone())],
         Kind::Pod => {
             let pods = [change.old_as::<Pod>(), change.new_as::<Pod>()];
-            let mut keys: Vec<_> =
-                pods.into_iter().flatten().filter_map(|pod| owner_key(&pod.meta)).collect();
+            let mut keys: Vec<_> = pods
+                .into_iter()
+                .flatten()
+                .filter_map(|pod| ownership::controller_key(Kind::StatefulSet, &pod.meta))
+                .collect();
             keys.dedup();
             if let Some(pod) = change.new_as::<Pod>().filter(|pod| pod.meta.controller().is_none()) {
                 let sets = view.store.list_in::<StatefulSet>(&pod.meta.namespace);
@@ -58,12 +60,6 @@ pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
         }
         _ => Vec::new(),
     }
-}
-
-/// The key of the StatefulSet that manages an object.
-fn owner_key(meta: &ObjectMeta) -> Option<WorkKey> {
-    let owner = meta.controller().filter(|owner| owner.kind == Kind::StatefulSet.name())?;
-    Some(WorkKey::Object(ObjectKey::new(Kind::StatefulSet, meta.namespace.clone(), owner.name.clone())))
 }
 
 /// Handles one StatefulSet.
