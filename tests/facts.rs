@@ -15,6 +15,8 @@ mod deployment_rolling;
 #[allow(dead_code)]
 #[path = "facts/scene.rs"]
 mod scene;
+#[path = "facts/scheduler.rs"]
+mod scheduler;
 
 #[test]
 fn api_machinery() {
@@ -26,12 +28,16 @@ fn deployment_rolling() {
     case::judge_file("deployment-rolling", deployment_rolling::judge);
 }
 
+#[test]
+fn scheduler() {
+    case::judge_file("scheduler", scheduler::judge);
+}
+
 /// Files that nothing tries yet: their rows are counted, so that the list is complete.
 #[test]
 fn the_rest() {
     for file in [
         "replicaset",
-        "scheduler",
         "kubelet",
         "service-endpoints",
         "node-lifecycle",

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::api::kinds::cluster::Node;
 use crate::api::kinds::pod::PodSpec;
+use crate::api::names;
 
 /// Whether a Pod's selector and required terms choose the node.
 ///
@@ -121,7 +122,12 @@ impl Term {
             let items = value.get(name).and_then(Value::as_array);
             items.into_iter().flatten().map(Requirement::read).collect()
         };
-        Self { labels: list("matchExpressions"), fields: list("matchFields") }
+        let labels: Vec<Requirement> = list("matchExpressions");
+        // No label can have such a value: the term cannot be read, and matches nothing.
+        if labels.iter().flat_map(|it| &it.values).any(|value| !names::label_value(value).is_empty()) {
+            return Self::default();
+        }
+        Self { labels, fields: list("matchFields") }
     }
 
     fn match_node(&self, node: &Node) -> bool {
@@ -191,6 +197,11 @@ mod tests {
                 false,
             ),
             ("no requirement matches nothing", json!([]), false),
+            (
+                "a value that no label can have makes the term match nothing",
+                json!([{"key": "disk", "operator": "NotIn", "values": ["not a label"]}]),
+                false,
+            ),
         ];
         for (sentence, expressions, expected) in table {
             let terms =

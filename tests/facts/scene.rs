@@ -63,6 +63,11 @@ impl Scene {
         Self::new(Settings { scheduler: false, kubelets: false, ..Settings::bare(1, Vec::new()) })
     }
 
+    /// The API server and the scheduler; no nodes.
+    pub fn scheduler() -> Self {
+        Self::new(Settings { controllers: false, kubelets: false, ..Settings::bare(1, Vec::new()) })
+    }
+
     /// A whole cluster of so many nodes, over the runtime that the recordings had.
     pub fn nodes(count: usize) -> Self {
         let nodes = (1..=count).map(|n| NodeSetup::new(format!("node-{n}"))).collect();

@@ -91,13 +91,13 @@ pub fn attempt(placing: &Placing<'_>, candidate: &Candidate, start: usize) -> At
     }
     if let Some((plugin, trouble)) = &candidate.volumes.trouble {
         result.refused_by.push(plugin);
-        result.verdicts.message = message::refused_at_once(nodes.len(), trouble);
+        result.verdicts.message = message::refused_at_once(nodes.len(), trouble, Some(message::NOT_FOUND));
         return result;
     }
     let named = candidate.required_nodes.as_ref().map_or(NamedNodes::Any, |terms| terms.named_nodes());
     if named == NamedNodes::Conflict {
         result.refused_by.push(super::filter::node_affinity::NAME);
-        result.verdicts.message = message::refused_at_once(nodes.len(), CONFLICT);
+        result.verdicts.message = message::refused_at_once(nodes.len(), CONFLICT, Some(message::NOT_FOUND));
         return result;
     }
 
@@ -160,7 +160,7 @@ impl Attempt {
             return self.verdicts.message.clone();
         }
         let reasons = self.refusals.iter().flat_map(|(_, refusal)| &refusal.reasons).map(AsRef::as_ref);
-        message::unschedulable(nodes, reasons, preemption)
+        message::unschedulable(nodes, reasons, preemption.map(message::in_vain).as_deref())
     }
 }
 

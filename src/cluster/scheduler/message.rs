@@ -4,21 +4,21 @@
 
 use std::collections::BTreeMap;
 
-/// What stands behind the reasons when a Pod was refused before any node was asked.
-const NOT_FOUND: &str = "not found";
+/// What the rules that act on a failure say of a Pod that was refused before any node was asked.
+pub const NOT_FOUND: &str = "not found";
 
-/// `0/3 nodes are available: 2 Insufficient cpu, 1 ….`, and why displacing others is no way out, unless it is one.
+/// `0/3 nodes are available: 2 Insufficient cpu, 1 ….`, and what the rules that act on a failure say of it.
 pub fn unschedulable<'a>(
     nodes: usize,
     reasons: impl Iterator<Item = &'a str>,
-    preemption: Option<&str>,
+    afterwards: Option<&str>,
 ) -> String {
-    let mut message = format!("{}.", none_available(nodes, reasons));
-    if let Some(why) = preemption {
-        message.push_str(" no new claims to deallocate, preemption: ");
-        message.push_str(why);
-    }
-    message
+    ended(none_available(nodes, reasons), afterwards)
+}
+
+/// What is said afterwards when displacing others is no way out.
+pub fn in_vain(why: &str) -> String {
+    format!("no new claims to deallocate, preemption: {why}")
 }
 
 /// Why displacing others helps on no node.
@@ -26,9 +26,18 @@ pub fn no_preemption<'a>(nodes: usize, reasons: impl Iterator<Item = &'a str>) -
     format!("{}.", none_available(nodes, reasons))
 }
 
-/// `0/3 nodes are available: pod affinity terms conflict. not found`.
-pub fn refused_at_once(nodes: usize, why: &str) -> String {
-    format!("0/{nodes} nodes are available: {why}. {NOT_FOUND}")
+/// `0/3 nodes are available: pod affinity terms conflict.`, and what is said afterwards.
+pub fn refused_at_once(nodes: usize, why: &str, afterwards: Option<&str>) -> String {
+    ended(format!("0/{nodes} nodes are available: {why}"), afterwards)
+}
+
+fn ended(mut message: String, afterwards: Option<&str>) -> String {
+    message.push('.');
+    if let Some(afterwards) = afterwards {
+        message.push(' ');
+        message.push_str(afterwards);
+    }
+    message
 }
 
 /// `0/3 nodes are available: 1 a, 2 b`: the counts as text, sorted as text.
@@ -51,7 +60,7 @@ mod tests {
         let mut reasons = vec!["node(s) were unschedulable"];
         reasons.extend([("Insufficient cpu"); 10]);
         assert_eq!(
-            unschedulable(11, reasons.into_iter(), Some("no")),
+            unschedulable(11, reasons.into_iter(), Some(&in_vain("no"))),
             "0/11 nodes are available: 1 node(s) were unschedulable, 10 Insufficient cpu. no new claims to deallocate, \
              preemption: no"
         );

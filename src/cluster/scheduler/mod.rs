@@ -7,17 +7,17 @@
 //! Leaves out: several profiles, the queue's order by priority.
 
 mod attempt;
-mod candidate;
+pub mod candidate;
 pub mod filter;
 mod groups;
-mod message;
+pub mod message;
 mod neighbours;
 mod nominated;
 mod pod_terms;
 mod preempt;
 mod requests;
 pub mod score;
-mod snapshot;
+pub mod snapshot;
 mod spread;
 mod volumes;
 
