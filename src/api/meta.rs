@@ -74,6 +74,9 @@ crate::record! {
         owner_references: Vec<OwnerReference> = "ownerReferences",
         /// Who must let go before it can vanish.
         finalizers: Vec<String> = "finalizers",
+        /// Which components wrote it: what `managedFields` says of them is made from this when somebody asks. In no
+        /// document.
+        marks: Marks = "-",
     }
 
     /// `metav1.OwnerReference`.
@@ -104,6 +107,15 @@ impl ObjectMeta {
         self.controller().is_some_and(|owner| owner.uid == *uid)
     }
 
+    /// Takes over from another state of the object who manages its fields.
+    pub fn keep_managers(&mut self, other: &Self) {
+        const MANAGED: &str = "managedFields";
+        self.marks = other.marks.clone();
+        if self.rest.get(MANAGED) != other.rest.get(MANAGED) {
+            self.rest.set(MANAGED, other.rest.get(MANAGED).cloned());
+        }
+    }
+
     /// Whether deletion was asked for.
     pub fn is_terminating(&self) -> bool {
         self.deletion_timestamp.is_some()
@@ -127,5 +139,128 @@ impl super::codec::Codec for Revision {
     }
     fn is_absent(&self) -> bool {
         self.0 == 0
+    }
+}
+
+/// A component by the name under which it manages fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Component {
+    /// kube-apiserver.
+    ApiServer,
+    /// kube-controller-manager.
+    ControllerManager,
+    /// kube-scheduler.
+    Scheduler,
+    /// A kubelet.
+    Kubelet,
+    /// cloud-controller-manager.
+    CloudControllerManager,
+    /// The Ingress controller.
+    IngressController,
+    /// The provisioner of volumes.
+    Provisioner,
+    /// kubeadm, which installs what every cluster has.
+    Installer,
+}
+
+impl Component {
+    /// The name of the fields' manager.
+    pub fn manager(self) -> &'static str {
+        match self {
+            Self::ApiServer => "kube-apiserver",
+            Self::ControllerManager => "kube-controller-manager",
+            Self::Scheduler => "kube-scheduler",
+            Self::Kubelet => "kubelet",
+            Self::CloudControllerManager => "cloud-controller-manager",
+            Self::IngressController => "nginx-ingress-controller",
+            Self::Provisioner => "local-path-provisioner",
+            Self::Installer => "kubeadm",
+        }
+    }
+}
+
+/// That a component has written an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Who.
+    pub by: Component,
+    /// Whether it wrote the status, not the object itself.
+    pub of_status: bool,
+    /// When it did so last.
+    pub at: Timestamp,
+}
+
+/// The components that have written an object, each once for the object and once for its status, in the order in which
+/// they came.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Marks(Option<Arc<[Mark]>>);
+
+impl Marks {
+    /// One after the other.
+    pub fn iter(&self) -> impl Iterator<Item = Mark> + '_ {
+        self.0.iter().flat_map(|marks| marks.iter().copied())
+    }
+
+    /// Whether no component has written the object.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The component that alone has written the object itself.
+    pub fn writer(&self) -> Option<Component> {
+        self.iter().find(|mark| !mark.of_status).map(|mark| mark.by)
+    }
+
+    /// Notes a write.
+    pub fn note(&mut self, mark: Mark) {
+        if self.iter().any(|known| known == mark) {
+            return;
+        }
+        let same = |known: &Mark| (known.by, known.of_status) == (mark.by, mark.of_status);
+        let is_new = !self.iter().any(|known| same(&known));
+        let marks = self.iter().map(|known| if same(&known) { mark } else { known });
+        self.0 = Some(marks.chain(is_new.then_some(mark)).collect());
+    }
+
+    /// Only those that speak of the status.
+    pub fn of_status(&self) -> Self {
+        let kept: Arc<[Mark]> = self.iter().filter(|mark| mark.of_status).collect();
+        Self((!kept.is_empty()).then_some(kept))
+    }
+}
+
+impl super::codec::Codec for Marks {
+    fn decode(_: serde_json::Value) -> Result<Self, super::codec::CodecError> {
+        Ok(Self::default())
+    }
+    fn encode(&self) -> serde_json::Value {
+        serde_json::Value::Null
+    }
+    fn is_absent(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_component_is_marked_once_for_the_object_and_once_for_its_status() {
+        let mark = |by, of_status, at| Mark { by, of_status, at: Timestamp(at) };
+        let mut marks = Marks::default();
+        for (by, of_status, at) in [
+            (Component::ControllerManager, false, 1),
+            (Component::Kubelet, true, 2),
+            (Component::Kubelet, true, 3),
+            (Component::ControllerManager, false, 4),
+        ] {
+            marks.note(mark(by, of_status, at));
+        }
+        let all: Vec<Mark> = marks.iter().collect();
+        assert_eq!(all, [mark(Component::ControllerManager, false, 4), mark(Component::Kubelet, true, 3)]);
+        assert_eq!(marks.writer(), Some(Component::ControllerManager));
+        assert_eq!(marks.of_status().iter().collect::<Vec<_>>(), all[1..]);
+        assert!(marks.of_status().writer().is_none() && !marks.is_empty());
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::api::meta::Name;
+use crate::api::kind::Kind;
+use crate::api::meta::{Component, Name};
 
 /// One actor. The order of the variants is the order of a tick: controllers, scheduler, kubelets by node, proxies by
 /// node, then the two that answer requests by name.
@@ -108,6 +109,25 @@ impl Actor {
             Self::CoreDns => "coredns",
             Self::IngressController => "ingresscontroller",
         }
+    }
+
+    /// As which component it manages fields of an object of that kind in that namespace; `None` for people.
+    pub fn component(&self, kind: Kind, namespace: &str) -> Option<Component> {
+        Some(match self {
+            Self::You => return None,
+            Self::Installer => match kind {
+                Kind::Node => Component::Kubelet,
+                _ if namespace.is_empty() || namespace == "default" => Component::ApiServer,
+                _ => Component::Installer,
+            },
+            Self::ApiServer => Component::ApiServer,
+            Self::Scheduler => Component::Scheduler,
+            Self::Kubelet(_) => Component::Kubelet,
+            Self::Provisioner => Component::Provisioner,
+            Self::ServiceLoadBalancer => Component::CloudControllerManager,
+            Self::IngressController => Component::IngressController,
+            _ => Component::ControllerManager,
+        })
     }
 
     /// The node it runs for, if it is one of many.

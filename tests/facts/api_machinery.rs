@@ -6,6 +6,8 @@ use kubestep::api::labels::{Selector, labels_of};
 use kubestep::api::names;
 use kubestep::api::quantity::Quantity;
 use kubestep::cluster::rng::NAME_ALPHABET;
+use kubestep::cluster::server::fields::FieldSet;
+use kubestep::cluster::server::managed::{self, Manager};
 use kubestep::cluster::server::request::{Propagation, Verb};
 use kubestep::cluster::server::status::{Cause, Status};
 use kubestep::cluster::server::validate::FieldError;
@@ -849,8 +851,85 @@ fn field_validation(case: &Case) -> Verdict {
     }
 }
 
-fn server_side_apply(_case: &Case) -> Verdict {
-    not_simulated("server-side apply")
+fn server_side_apply(case: &Case) -> Verdict {
+    match case.id.as_str() {
+        "api-140" => {
+            let mut manager = manager(&case.given_text("manager"), ".spec.replicas", "2001-02-03T04:05:06Z");
+            manager.api_version = case.given_text("apiVersion");
+            let status = managed::conflict(Kind::Deployment, "web", vec![manager]);
+            let cause = &status.details.causes[0];
+            all([
+                same("code", json!(status.code), case.expect["code"].clone()),
+                same("reason", status.reason, &case.expected_text("reason")),
+                same("message", status.message.clone(), case.expected_text("message")),
+                same("type", json!(cause.reason), case.expect["cause"]["type"].clone()),
+                same("field", json!(cause.field), case.expect["cause"]["field"].clone()),
+            ])
+        }
+        "api-141" => {
+            let mut names = case.given_texts("managers").into_iter();
+            let updated = manager(&names.next().unwrap(), ".spec.Y", "TIME");
+            let applied =
+                Manager { operation: "Apply".to_string(), ..manager(&names.next().unwrap(), ".spec.X", "") };
+            let status = managed::conflict(Kind::Deployment, "web", vec![updated, applied]);
+            same("message", status.message, case.expected_text("message"))
+        }
+        "api-142" => {
+            let mut manager = manager(&case.given_text("manager"), ".spec.replicas", "2001-02-03T04:05:06Z");
+            manager.subresource = case.given_text("subresource");
+            let status = managed::conflict(Kind::Deployment, "web", vec![manager]);
+            same("message", status.message, case.expected_text("message"))
+        }
+        "api-143" => {
+            let mut scene = Scene::server();
+            let object = with(deployment("web", 2), |_| {}).to_string();
+            let first = scene.run_with("kubectl apply --server-side --field-manager=a -f -", Some(&object));
+            let second = scene.run_with("kubectl apply --server-side --field-manager=b -f -", Some(&object));
+            let of = |name: &str| {
+                let live = scene.get(Kind::Deployment, "web").unwrap();
+                let managers = managed::read(live["metadata"].get("managedFields"));
+                let fields = managers.into_iter().find(|manager| manager.name == name).unwrap().fields;
+                fields.to_value()["f:spec"]["f:replicas"].clone()
+            };
+            all([
+                same("both are applied", (first.exit, second.exit), (0, 0)),
+                same("both manage it", (of("a"), of("b")), (json!({}), json!({}))),
+            ])
+        }
+        _ => {
+            let mut scene = Scene::server();
+            let apply = |scene: &mut Scene, object: &Value| {
+                scene.run_with("kubectl apply --server-side -f -", Some(&object.to_string())).exit
+            };
+            let whole = with(deployment("web", 2), |it| it["metadata"]["labels"] = json!({"a": "b"}));
+            let less = with(whole.clone(), |it| {
+                it["metadata"].as_object_mut().unwrap().remove("labels");
+                it["spec"].as_object_mut().unwrap().remove("replicas");
+            });
+            let codes = [apply(&mut scene, &whole), apply(&mut scene, &less)];
+            let live = scene.get(Kind::Deployment, "web").unwrap();
+            all([
+                same("both are applied", codes, [0, 0]),
+                holds("a field without a default is removed", live["metadata"].get("labels").is_none()),
+                same("a field with one is reset", live["spec"]["replicas"].clone(), json!(1)),
+            ])
+        }
+    }
+}
+
+/// A manager that updated one field.
+fn manager(name: &str, field: &str, time: &str) -> Manager {
+    let path: Vec<String> = field.split('.').skip(1).map(|name| format!("f:{name}")).collect();
+    let mut fields = FieldSet::default();
+    fields.insert(&path);
+    Manager {
+        name: name.to_string(),
+        operation: "Update".to_string(),
+        subresource: String::new(),
+        api_version: "v1".to_string(),
+        time: time.to_string(),
+        fields,
+    }
 }
 
 fn three_way() -> Verdict {

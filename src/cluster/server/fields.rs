@@ -509,6 +509,11 @@ impl FieldSet {
         after.is_some_and(|next| next.starts_with(path))
     }
 
+    /// Whether the field is in it.
+    pub fn contains(&self, path: &Path) -> bool {
+        self.0.contains(path)
+    }
+
     /// Adds a field.
     pub fn insert(&mut self, path: &Path) {
         self.0.insert(Arc::new(path.clone()));

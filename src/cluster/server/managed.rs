@@ -2,19 +2,33 @@
 //!
 //! Models: `apimachinery/pkg/util/managedfields`, `structured-merge-diff/v6/merge/update.go`,
 //! `apiserver/pkg/endpoints/handlers/patch.go` (apply) (v1.36).
-//! Leaves out: the fields that components write (they are nobody's here), the bound on the number of managers.
+//!
+//! What components write costs a mark on the object, no more ([`crate::api::meta::Marks`]): as long as one component
+//! alone has written the object itself, and for every status, [`implied`] makes their entries from the object as it is
+//! when somebody asks. The first write by another one writes the entries down.
+//!
+//! Leaves out: fields that a component wrote and then did not any more.
+
+mod components;
 
 use serde_json::{Map, Value, json};
+
+pub use components::{managers_of, settle, with_managers, written_by};
 
 use super::fields::{self, Comparison, FieldSet, Path};
 use super::request::Request;
 use super::status::{Cause, Details, Status};
 use crate::api::kind::Kind;
+use crate::api::meta::Mark;
 use crate::api::schema::{self, Type};
 use crate::api::time::Timestamp;
 
 const APPLY: &str = "Apply";
 const UPDATE: &str = "Update";
+/// The manager of `kubectl apply --server-side`, which alone inherits from what kubectl did without the server.
+const KUBECTL: &str = "kubectl";
+/// The annotation with what a client applied last.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// The fields of one manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +59,18 @@ impl Manager {
         }
     }
 
+    /// A component's entry.
+    fn of_component(mark: Mark, kind: Kind, fields: FieldSet) -> Self {
+        Self {
+            name: mark.by.manager().to_string(),
+            operation: UPDATE.to_string(),
+            subresource: if mark.of_status { "status".to_string() } else { String::new() },
+            api_version: kind.api_version(),
+            time: mark.at.to_string(),
+            fields,
+        }
+    }
+
     fn is_same(&self, other: &Self) -> bool {
         let versions = self.operation == APPLY || self.api_version == other.api_version;
         self.name == other.name
@@ -61,6 +87,9 @@ impl Manager {
         }
         if self.operation == UPDATE {
             text.push_str(&format!(" using {}", self.api_version));
+            if !self.time.is_empty() {
+                text.push_str(&format!(" at {}", self.time));
+            }
         }
         text
     }
@@ -105,7 +134,7 @@ pub fn write(mut managers: Vec<Manager>) -> Option<Value> {
 }
 
 /// The fields that nobody manages: what the server sets, and what this way of writing cannot change.
-fn without_system_fields(request: &Request, set: &mut FieldSet) {
+fn without_system_fields(subresource: &str, set: &mut FieldSet) {
     const META: [&str; 10] = [
         "name",
         "namespace",
@@ -122,19 +151,21 @@ fn without_system_fields(request: &Request, set: &mut FieldSet) {
         let element = |at: usize| path.get(at).and_then(|element| element.strip_prefix("f:"));
         match (element(0), element(1)) {
             (Some("apiVersion" | "kind"), _) => false,
+            // A Pod without containers has the list all the same, so nobody has added it.
+            _ if path.last().is_some_and(|last| last == "f:containers") => false,
             (Some("metadata"), None) => false,
             (Some("metadata"), Some(name)) => !META.contains(&name),
-            (Some("status"), _) => request.subresource == "status",
-            (Some("spec"), _) => request.subresource != "status",
+            (Some("status"), _) => subresource == "status",
+            (Some("spec"), _) => subresource != "status",
             _ => true,
         }
     });
 }
 
-fn comparison(request: &Request, kind: &'static Type, old: &Value, new: &Value) -> Comparison {
+fn comparison(subresource: &str, kind: &'static Type, old: &Value, new: &Value) -> Comparison {
     let mut found = fields::compare(kind, old, new);
     for set in [&mut found.added, &mut found.removed, &mut found.modified] {
-        without_system_fields(request, set);
+        without_system_fields(subresource, set);
     }
     found
 }
@@ -145,6 +176,53 @@ fn take_away(managers: &mut [Manager], found: &Comparison) {
     for manager in managers {
         manager.fields = manager.fields.difference(&taken);
     }
+}
+
+/// Gives the writer what he changed, and takes it from everybody else.
+fn take_over(managers: &mut Vec<Manager>, mut writer: Manager, found: &Comparison, now: Timestamp) {
+    if let Some(at) = managers.iter().position(|manager| manager.is_same(&writer)) {
+        writer = managers.remove(at);
+    }
+    take_away(managers, found);
+    let set = found.modified.union(&found.added);
+    if !set.is_empty() {
+        writer.time = now.to_string();
+    }
+    writer.fields = writer.fields.difference(&found.removed).union(&set);
+    managers.push(writer);
+    forget_the_oldest(managers);
+}
+
+/// Puts the oldest updates together under one name when there are too many.
+fn forget_the_oldest(managers: &mut Vec<Manager>) {
+    const MAX_UPDATE_MANAGERS: usize = 10;
+    const OLD: &str = "ancient-changes";
+    managers.retain(|manager| !manager.fields.is_empty());
+    let is_update = |manager: &Manager| manager.operation == UPDATE;
+    let mut count = managers.iter().filter(|manager| is_update(manager)).count();
+    if count <= MAX_UPDATE_MANAGERS {
+        return;
+    }
+    managers.sort_by_cached_key(|manager| (manager.time.clone(), manager.name.clone()));
+    // Of each version, the oldest alone keeps its name; with a second one they become one entry.
+    let mut buckets: Vec<Manager> = Vec::new();
+    let mut kept: Vec<Manager> = Vec::new();
+    for manager in std::mem::take(managers) {
+        let bucket = buckets.iter_mut().find(|bucket| bucket.api_version == manager.api_version);
+        match bucket {
+            _ if !is_update(&manager) || count <= MAX_UPDATE_MANAGERS => kept.push(manager),
+            None => buckets.push(manager),
+            Some(bucket) => {
+                bucket.name = OLD.to_string();
+                bucket.subresource = String::new();
+                bucket.fields = bucket.fields.union(&manager.fields);
+                bucket.time = manager.time;
+                count -= 1;
+            }
+        }
+    }
+    *managers = buckets;
+    managers.extend(kept);
 }
 
 fn set_managed(object: &mut Value, managers: Vec<Manager>) {
@@ -174,32 +252,28 @@ pub fn updated(request: &Request, kind: &'static Type, old: Option<&Value>, new:
                 &empty
             }
         };
-        let found = comparison(request, kind, old, new);
-        let mut writer = Manager::new(request, UPDATE);
-        let at = managers.iter().position(|manager| manager.is_same(&writer));
-        if let Some(at) = at {
-            writer = managers.remove(at);
-        }
-        let owned = writer.fields.difference(&found.removed).union(&found.modified).union(&found.added);
-        take_away(&mut managers, &found);
-        if owned != writer.fields {
-            writer.time = now.to_string();
-            writer.fields = owned;
-        }
-        managers.push(writer);
+        let found = comparison(&request.subresource, kind, old, new);
+        take_over(&mut managers, Manager::new(request, UPDATE), &found, now);
     }
     set_managed(new, managers);
 }
 
 /// After a change of the scale: the writer manages `spec.replicas`, unless it is zero, which a Scale leaves out.
-pub fn scaled(managed: Option<&Value>, request: &Request, replicas: i32, now: Timestamp) -> Option<Value> {
-    let mut managers = read(managed);
+pub fn scaled(managers: Vec<Manager>, request: &Request, replicas: i32, now: Timestamp) -> Option<Value> {
+    write(with_scale(managers, Manager::new(request, UPDATE), replicas, now))
+}
+
+fn with_scale(
+    mut managers: Vec<Manager>,
+    mut writer: Manager,
+    replicas: i32,
+    now: Timestamp,
+) -> Vec<Manager> {
     let path: Path = vec!["f:spec".to_string(), "f:replicas".to_string()];
     for manager in &mut managers {
         manager.fields.remove(&path);
     }
     if replicas != 0 {
-        let mut writer = Manager::new(request, UPDATE);
         if let Some(at) = managers.iter().position(|manager| manager.is_same(&writer)) {
             writer = managers.remove(at);
         }
@@ -207,7 +281,7 @@ pub fn scaled(managed: Option<&Value>, request: &Request, replicas: i32, now: Ti
         writer.time = now.to_string();
         managers.push(writer);
     }
-    write(managers)
+    managers
 }
 
 /// The object that an apply makes of the live one.
@@ -234,7 +308,7 @@ pub fn applied(request: &Request, live: Option<&Value>, now: Timestamp) -> Resul
     }
     let config = &without_nulls(config);
     let mut set = fields::fields_of(kind, config);
-    without_system_fields(request, &mut set);
+    without_system_fields(&request.subresource, &mut set);
     let mut managers = read(live.and_then(|live| live["metadata"].get("managedFields")));
     let mut writer = Manager::new(request, APPLY);
     let mut last = FieldSet::default();
@@ -261,18 +335,29 @@ pub fn applied(request: &Request, live: Option<&Value>, now: Timestamp) -> Resul
                 !(is_field && owned.begins_with(path))
             });
             let object = fields::without(kind, &merged, &gone);
-            let found = comparison(request, kind, live, &object);
+            let found = comparison(&request.subresource, kind, live, &object);
             let touched = found.modified.union(&found.added);
-            let mut conflicts: Vec<(&Manager, FieldSet)> = managers
+            // A manager is known by all but the time of its last change.
+            let mut conflicts: Vec<Manager> = managers
                 .iter()
-                .map(|manager| (manager, manager.fields.intersection(&touched)))
-                .filter(|(_, fields)| !fields.is_empty())
+                .map(|manager| Manager {
+                    time: String::new(),
+                    fields: manager.fields.intersection(&touched),
+                    ..manager.clone()
+                })
                 .collect();
+            conflicts.retain(|conflict| !conflict.fields.is_empty());
+            if request.options.field_manager == KUBECTL
+                && !conflicts.is_empty()
+                && let Some(own) = applied_by_the_client(kind, live)
+            {
+                for conflict in &mut conflicts {
+                    conflict.fields = conflict.fields.difference(&own);
+                }
+                conflicts.retain(|conflict| !conflict.fields.is_empty());
+            }
             if !conflicts.is_empty() && !request.options.force {
-                conflicts.sort_by_key(|(manager, _)| {
-                    (&manager.name, &manager.operation, &manager.api_version, &manager.subresource)
-                });
-                return Err(conflict(request.kind, &request.name, &conflicts));
+                return Err(conflict(request.kind, &request.name, conflicts));
             }
             take_away(&mut managers, &found);
             object
@@ -280,7 +365,36 @@ pub fn applied(request: &Request, live: Option<&Value>, now: Timestamp) -> Resul
     };
     managers.push(writer);
     set_managed(&mut object, managers);
+    if request.options.field_manager == KUBECTL {
+        keep_last_applied(&mut object, config);
+    }
     Ok(object)
+}
+
+/// The fields that the client said last, if the live object still says the same: nobody else has changed them since.
+fn applied_by_the_client(kind: &'static Type, live: &Value) -> Option<FieldSet> {
+    let text = live["metadata"]["annotations"][LAST_APPLIED].as_str()?;
+    let said: Value = serde_json::from_str(text).ok()?;
+    let found = fields::compare(kind, &said, live);
+    let mut own = fields::fields_of(kind, &said);
+    for other in [&found.modified, &found.added, &found.removed] {
+        own = own.difference(other);
+    }
+    Some(own)
+}
+
+/// Where an object still has what a client applied last, an apply of the server's writes it anew, so that both ways can
+/// be used.
+fn keep_last_applied(object: &mut Value, config: &Value) {
+    let Some(text) = object["metadata"]["annotations"].get_mut(LAST_APPLIED) else { return };
+    if text.as_str().is_none_or(str::is_empty) {
+        return;
+    }
+    let mut said = config.clone();
+    if let Some(annotations) = said.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
+        annotations.remove(LAST_APPLIED);
+    }
+    *text = Value::String(crate::api::manifest::to_json(&said).trim_end().to_string() + "\n");
 }
 
 fn without_nulls(value: &Value) -> Value {
@@ -313,15 +427,20 @@ fn untyped(request: &Request, problems: &[String]) -> Status {
     Status { code: 500, reason: "", message, details: Details::default() }
 }
 
-fn conflict(kind: Kind, name: &str, conflicts: &[(&Manager, FieldSet)]) -> Status {
+/// The refusal of an apply that would change what those manage; each with the fields in question.
+pub fn conflict(kind: Kind, name: &str, mut conflicts: Vec<Manager>) -> Status {
+    conflicts.sort_by_cached_key(|manager| {
+        let Manager { name, operation, api_version, subresource, .. } = manager;
+        [name, operation, api_version, subresource].map(Clone::clone)
+    });
     let mut causes = Vec::new();
     let mut lines = Vec::new();
-    for (manager, fields) in conflicts {
+    for manager in &conflicts {
         let shown = manager.shown();
         if lines.last() != Some(&format!("conflicts with {shown}:")) {
             lines.push(format!("conflicts with {shown}:"));
         }
-        for path in fields.in_order() {
+        for path in manager.fields.in_order() {
             let field = fields::shown(path);
             lines.push(format!("- {field}"));
             causes.push(Cause {

@@ -133,7 +133,7 @@ fn carry_out(
         }
         Verb::Apply => {
             let stored = transaction.store.object(&request.key()).cloned();
-            let live = stored.as_ref().map(Object::to_value);
+            let live = stored.as_ref().map(managed::with_managers);
             let result = managed::applied(request, live.as_ref(), transaction.now);
             let body = passage.check(Stage::Decode, result)?;
             match stored {
@@ -155,7 +155,7 @@ fn carry_out(
     }
     passage.pass(Stage::Store);
     let shown = written.new.as_ref().or(written.old.as_ref());
-    let mut object = shown.map_or(Value::Null, Object::to_value);
+    let mut object = shown.map_or(Value::Null, managed::with_managers);
     // The answer is in the version that the request was in.
     if request.body["apiVersion"] == "autoscaling/v1" {
         versions::downgrade(&mut object);
@@ -279,11 +279,13 @@ fn read(
         passage.check(Stage::Validate, Err(status))?;
     }
     passage.pass(Stage::Validate);
-    let old = stored.map(Object::to_value);
+    let old = stored.map(managed::with_managers);
     warnings.extend(validate::warnings(schema, old.as_ref(), &value));
     managed::updated(request, schema, old.as_ref(), &mut value, now);
     let decoded = Object::decode(kind, value).map_err(|error| Status::bad_request(error.to_string()));
-    Ok((passage.check(Stage::Decode, decoded)?, warnings))
+    let mut object = passage.check(Stage::Decode, decoded)?;
+    managed::settle(stored, &mut object);
+    Ok((object, warnings))
 }
 
 /// Refuses a kind that is written in another way than the server knows it.
@@ -369,7 +371,7 @@ fn address(request: &Request, body: &mut Value) -> Result<(), Status> {
 
 /// The stored object with the patch applied.
 fn patched(request: &Request, stored: &Object) -> Result<Value, Status> {
-    let mut value = stored.to_value();
+    let mut value = managed::with_managers(stored);
     let kind = request.kind;
     let schema = schema::root(kind.group(), kind.version(), kind.name());
     let result = match (request.verb, schema) {

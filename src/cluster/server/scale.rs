@@ -54,9 +54,9 @@ pub fn run(
     }
     if !request.options.field_manager.is_empty() && scale_of(&wanted).is_some_and(|new| new["spec"] != before)
     {
-        let rest = &mut wanted.meta_mut().rest;
-        let managed = managed::scaled(rest.get("managedFields"), request, replicas, transaction.now);
-        rest.set("managedFields", managed);
+        let managed = managed::scaled(managed::managers_of(stored), request, replicas, transaction.now);
+        wanted.meta_mut().rest.set("managedFields", managed);
+        managed::settle(Some(stored), &mut wanted);
     }
     if let Some(revision) = scale["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok()) {
         wanted.meta_mut().resource_version = crate::api::meta::Revision(revision);

@@ -2,18 +2,21 @@
 //!
 //! Models: `apiserver/pkg/registry/generic/registry.Store` (create, update, delete with graceful deletion and
 //! finalizers), `registry/core/pod.strategy` and its siblings (what a status update may touch, what raises the
-//! generation). Leaves out: managed fields.
+//! generation).
 
 use std::sync::Arc;
 
 use super::request::Propagation;
 use super::status::{Cause, Status};
 use super::write::Operation;
-use super::{admit, events};
+use super::{admit, events, managed};
 use crate::api::kind::Kind;
 use crate::api::kinds::cluster::Namespace;
 use crate::api::kinds::pod::Pod;
-use crate::api::meta::{FOREGROUND_FINALIZER, Name, ORPHAN_FINALIZER, ObjectKey, ObjectMeta, Revision, Uid};
+use crate::api::meta::{
+    Component, FOREGROUND_FINALIZER, Mark, Marks, Name, ORPHAN_FINALIZER, ObjectKey, ObjectMeta, Revision,
+    Uid,
+};
 use crate::api::object::{Object, Resource};
 use crate::api::time::Timestamp;
 use crate::cluster::actor::Actor;
@@ -117,6 +120,10 @@ impl Transaction<'_> {
         meta.deletion_grace_period_seconds = None;
         meta.generation = i64::from(has_generation(kind));
         admit::on_create(self, &mut object)?;
+        if let Some(by) = self.by(&key) {
+            object.meta_mut().marks = Marks::default();
+            object.meta_mut().marks.note(Mark { by, of_status: false, at: now });
+        }
         let new = self.store.put(object, self.writer, self.fact);
         Ok(Written { key, old: None, new: Some(new) })
     }
@@ -144,7 +151,11 @@ impl Transaction<'_> {
             new.meta_mut().generation = old.meta().generation + i64::from(has_generation(key.kind));
         }
         admit::on_update(self, &old, &mut new)?;
-        self.put_or_vanish(key, old, new)
+        let by = self.by(&key);
+        if by.is_some() {
+            new.meta_mut().keep_managers(old.meta());
+        }
+        self.put_or_vanish(key, old, new, by.map(|by| (by, false)))
     }
 
     /// Replaces the status; all else stays as stored.
@@ -156,7 +167,11 @@ impl Transaction<'_> {
         let old = self.current(&key, object.meta())?;
         let mut new = old.clone();
         take_status(&mut new, &object);
-        self.put_or_vanish(key, old, new)
+        let by = self.by(&key);
+        if by.is_none() {
+            new.meta_mut().keep_managers(object.meta());
+        }
+        self.put_or_vanish(key, old, new, by.map(|by| (by, true)))
     }
 
     /// Deletes an object, or begins to.
@@ -196,7 +211,7 @@ impl Transaction<'_> {
         }
         let shorter = old.meta().deletion_grace_period_seconds.is_none_or(|before| grace_seconds < before);
         if old.meta().is_terminating() && !shorter {
-            return self.put_or_vanish(key.clone(), old, new);
+            return self.put_or_vanish(key.clone(), old, new, None);
         }
         let now = self.now;
         let meta = new.meta_mut();
@@ -234,6 +249,11 @@ impl Transaction<'_> {
         pod.status.set_condition("PodScheduled", "True", "", "", self.now);
         let new = self.store.put(Object::from(pod), self.writer, self.fact);
         Ok(Written { key: key.clone(), old: Some(Object::Pod(old)), new: Some(new) })
+    }
+
+    /// The component that writes; `None` for people, and for events.
+    fn by(&self, key: &ObjectKey) -> Option<Component> {
+        if key.kind == Kind::Event { None } else { self.writer.component(key.kind, &key.namespace) }
     }
 
     fn generated_name(&mut self, base: &str) -> String {
@@ -298,10 +318,22 @@ impl Transaction<'_> {
     }
 
     /// Stores the new object unless nothing changed; removes it if it was only held by finalizers that are gone.
-    fn put_or_vanish(&mut self, key: ObjectKey, old: Object, mut new: Object) -> Result<Written, Status> {
+    ///
+    /// `by` is the component that writes, and whether it writes the status.
+    fn put_or_vanish(
+        &mut self,
+        key: ObjectKey,
+        old: Object,
+        mut new: Object,
+        by: Option<(Component, bool)>,
+    ) -> Result<Written, Status> {
         new.meta_mut().resource_version = old.meta().resource_version;
         if old == new {
             return Ok(Written { key, new: Some(old.clone()), old: Some(old) });
+        }
+        if let Some((by, of_status)) = by {
+            let scales = *self.writer == Actor::HorizontalPodAutoscaler;
+            managed::written_by(&old, &mut new, Mark { by, of_status, at: self.now }, scales);
         }
         let meta = new.meta();
         let is_over = meta.is_terminating()

@@ -10,6 +10,7 @@ use crate::api::discovery;
 use crate::api::kind::Kind;
 use crate::api::meta::{ObjectKey, Revision};
 use crate::api::object::Object;
+use crate::cluster::server::managed;
 use crate::kubectl::execution::{Output, Poll};
 use crate::kubectl::failure::Failure;
 use crate::kubectl::flags;
@@ -161,7 +162,13 @@ fn finish(failures: Vec<Failure>) -> Result<Option<Pending>, Failure> {
 }
 
 fn value_of(object: &Object, call: &Call) -> Value {
-    if call.flags.on("show-managed-fields") { object.to_value() } else { format::shown(object) }
+    // Only where whole objects are printed are the managers left out; a template that asks for them gets them.
+    let asks = call.flags.text("output").is_some_and(|output| output.contains("managedFields"));
+    if asks || call.flags.on("show-managed-fields") {
+        managed::with_managers(object)
+    } else {
+        format::shown(object)
+    }
 }
 
 /// One table for each kind in a row, with an empty line between them.
