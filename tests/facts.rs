@@ -12,6 +12,10 @@ mod api_machinery;
 mod case;
 #[path = "facts/deployment_rolling.rs"]
 mod deployment_rolling;
+#[path = "facts/deployment_status.rs"]
+mod deployment_status;
+#[path = "facts/replicaset.rs"]
+mod replicaset;
 #[allow(dead_code)]
 #[path = "facts/scene.rs"]
 mod scene;
@@ -29,6 +33,11 @@ fn deployment_rolling() {
 }
 
 #[test]
+fn replicaset() {
+    case::judge_file("replicaset", replicaset::judge);
+}
+
+#[test]
 fn scheduler() {
     case::judge_file("scheduler", scheduler::judge);
 }
@@ -37,7 +46,6 @@ fn scheduler() {
 #[test]
 fn the_rest() {
     for file in [
-        "replicaset",
         "kubelet",
         "service-endpoints",
         "node-lifecycle",

@@ -470,9 +470,19 @@ impl Cluster {
             self.record(facts, actor.clone(), Some(head), what);
         }
         let mut writes_done = 0;
-        let mut refused = None;
+        let mut refused: Vec<(Write, Status)> = Vec::new();
         let mut created = Name::default();
+        let mut is_created = true;
         for mut write in outcome.writes {
+            if let Some((first, _)) = refused.first() {
+                if first.batch == 0 || write.batch != first.batch {
+                    break;
+                }
+                // Nobody tells of what was not created.
+                if !is_created && matches!(write.operation, Operation::Event(_)) {
+                    continue;
+                }
+            }
             write.operation.name_created(&created);
             match self.execute(actor, head, &write, key.writes_routine(), facts) {
                 Ok(None) => {}
@@ -480,27 +490,30 @@ impl Cluster {
                     writes_done += 1;
                     if matches!(write.operation, Operation::Create(_)) {
                         created = written.name;
+                        is_created = true;
                     }
                 }
                 Err(status) => {
-                    refused = Some((write, status));
-                    break;
+                    is_created = false;
+                    refused.push((write, status));
                 }
             }
         }
-        if let Some((write, status)) = refused {
+        if !refused.is_empty() {
             let wait = component.queue.add_after_failure(key.clone(), tick, Some(head));
-            let what = What::Refused {
-                key: write.operation.key(),
-                status: Arc::new(status.clone()),
-                retry_ticks: Some(wait),
-            };
-            self.record(facts, actor.clone(), Some(head), what);
-            let view_store = self.round.as_ref().map(|round| round.view.clone()).unwrap_or_default();
-            let more = component::after_refusal(actor, &self.view(&view_store), &key, &write, &status);
-            for write in more {
-                let done = self.execute(actor, head, &write, false, facts);
-                writes_done += u32::from(matches!(done, Ok(Some(_))));
+            for (write, status) in &refused {
+                let what = What::Refused {
+                    key: write.operation.key(),
+                    status: Arc::new(status.clone()),
+                    retry_ticks: Some(wait),
+                };
+                self.record(facts, actor.clone(), Some(head), what);
+                let view_store = self.round.as_ref().map(|round| round.view.clone()).unwrap_or_default();
+                let more = component::after_refusal(actor, &self.view(&view_store), &key, write, status);
+                for write in more {
+                    let done = self.execute(actor, head, &write, false, facts);
+                    writes_done += u32::from(matches!(done, Ok(Some(_))));
+                }
             }
         } else if outcome.failed {
             component.queue.add_after_failure(key.clone(), tick, Some(head));

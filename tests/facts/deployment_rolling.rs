@@ -2,20 +2,23 @@
 
 use std::collections::BTreeMap;
 
+use kubestep::api::codec::Codec;
 use kubestep::api::int_or_string::IntOrString;
 use kubestep::api::kind::Kind;
 use kubestep::api::kinds::apps::{Deployment, DeploymentSpec, DeploymentStatus};
 use kubestep::api::meta::ObjectKey;
 use kubestep::api::object::Object;
-use kubestep::cluster::component::View;
-use kubestep::cluster::controllers::deployment::{self, bounds, progress};
+use kubestep::cluster::because::Because;
+use kubestep::cluster::component::Outcome;
+use kubestep::cluster::controllers::deployment::{self, bounds, progress, revision};
 use kubestep::cluster::queue::WorkKey;
 use kubestep::cluster::server::request::Verb;
 use kubestep::cluster::server::write::Operation;
 use serde_json::{Value, json};
 
-use crate::case::{Case, Verdict, all, holds, not_simulated, same, text};
-use crate::scene::{NAMESPACE, Scene, deployment, with};
+use crate::case::{Case, Verdict, all, holds, same, text};
+use crate::deployment_status;
+use crate::scene::{NAMESPACE, Scene, deployment, pod as plain_pod, with};
 
 /// The verdict on a row.
 pub fn judge(case: &Case) -> Verdict {
@@ -60,9 +63,39 @@ pub fn judge(case: &Case) -> Verdict {
             let output = scene.run("kubectl rollout history deployment/web");
             holds(&output.stdout, output.stdout.contains(&case.expected_text("text")))
         }
+        "kubectl rollout history deployment/web" => {
+            let mut scene = two_revisions();
+            scene.run("kubectl annotate deployment/web kubernetes.io/change-cause='kubectl set image'");
+            scene.ticks(3);
+            let output = scene.run("kubectl rollout history deployment/web");
+            let lines: Vec<&str> = output.stdout.lines().filter(|line| !line.is_empty()).collect();
+            same("lines", json!(lines), case.expect["lines"].clone())
+        }
+        "kubectl rollout status" => rollout_failure(case),
+        "unhealthy replicas of old ReplicaSets are removed first" => unhealthy_first(case),
+        "available old replicas are scaled down" => available_down(case),
+        "how many old replicas may go in one sync" => budget_formula(),
+        "a crash-looping rollout while one old pod is unavailable" | "rollout undo has been issued" => {
+            worked_case(case)
+        }
+        "a third template is pushed during a stuck rollout" => third_template(case),
+        "one sync of the controller" => order_in_one_sync(),
+        "new ReplicaSet is chosen" | "old ReplicaSets are listed" => oldest_of_equal_templates(),
+        "templates are compared" => templates(case),
+        "proportional scaling" => sharing_order(),
+        "scaling event" => one_or_none_active(),
+        "share of a ReplicaSet in a scaling event" => share(case),
+        "scaled while a rollout is stuck" => stuck_and_scaled(case),
+        "may the new ReplicaSet start" => recreate_waits(case),
+        "rollout starts" => {
+            let document =
+                with(deployment("web", 3), |it| it["spec"]["strategy"] = json!({"type": "Recreate"}));
+            let sizes = sync(&stage(&document, &[Set::new("old", false, 3, 3)]));
+            same("oldRS", json!(sizes.get("old").copied().flatten()), case.expect["oldRS"].clone())
+        }
         "kubectl rollout restart" => restart(case),
         "kubectl rollout pause / resume" => pause(case),
-        _ => Verdict::NotTried,
+        _ => deployment_status::judge(case),
     }
 }
 
@@ -75,7 +108,7 @@ fn int_or_string(value: &Value) -> Option<IntOrString> {
     }
 }
 
-fn number(value: &Value) -> i64 {
+pub fn number(value: &Value) -> i64 {
     value.as_i64().unwrap_or(0)
 }
 
@@ -138,24 +171,33 @@ fn target_size(case: &Case) -> Verdict {
 }
 
 /// A ReplicaSet of the Deployment `web`.
-struct Set {
+pub struct Set {
     name: String,
     is_new: bool,
     size: i64,
-    reported: i64,
+    /// How many of its Pods it reports.
+    pub reported: i64,
     available: i64,
     /// The annotations that say for which size of the Deployment it was sized, and with how many Pods at most.
     sized_for: Option<(i64, i64)>,
 }
 
 impl Set {
-    fn new(name: &str, is_new: bool, size: i64, available: i64) -> Self {
+    /// A ReplicaSet of that size, all of whose Pods are there.
+    pub fn new(name: &str, is_new: bool, size: i64, available: i64) -> Self {
         Self { name: name.to_string(), is_new, size, reported: size, available, sized_for: None }
+    }
+
+    /// The same, sized when the Deployment was that large and might have that many Pods.
+    #[must_use]
+    pub fn sized_for(mut self, desired: i64, most: i64) -> Self {
+        self.sized_for = Some((desired, most));
+        self
     }
 }
 
 /// A server with the Deployment and its ReplicaSets, in the order in which they were made.
-fn stage(document: &Value, sets: &[Set]) -> Scene {
+pub fn stage(document: &Value, sets: &[Set]) -> Scene {
     let mut scene = Scene::server();
     let owner = scene.create(document.clone()).unwrap();
     for (index, set) in sets.iter().enumerate() {
@@ -197,19 +239,16 @@ fn stage(document: &Value, sets: &[Set]) -> Scene {
     scene
 }
 
-/// What one sync of the controller writes: the new size of each ReplicaSet it changes, none for one it deletes.
-fn sync(scene: &Scene) -> BTreeMap<String, Option<i64>> {
-    let cluster = &scene.cluster;
-    let view = View {
-        store: &cluster.store,
-        now: cluster.now(),
-        tick: cluster.tick(),
-        settings: &cluster.settings,
-        world: &cluster.world,
-    };
+/// One sync of the controller.
+pub fn outcome(scene: &Scene) -> Outcome {
     let key = WorkKey::Object(ObjectKey::new(Kind::Deployment, NAMESPACE, "web"));
+    deployment::reconcile(&scene.view(), &key)
+}
+
+/// What one sync of the controller writes: the new size of each ReplicaSet it changes, none for one it deletes.
+pub fn sync(scene: &Scene) -> BTreeMap<String, Option<i64>> {
     let mut sizes = BTreeMap::new();
-    for write in deployment::reconcile(&view, &key).writes {
+    for write in outcome(scene).writes {
         match write.operation {
             Operation::Update(Object::ReplicaSet(set)) | Operation::Create(Object::ReplicaSet(set)) => {
                 sizes.insert(set.meta.name.to_string(), set.spec.replicas.map(i64::from));
@@ -223,7 +262,10 @@ fn sync(scene: &Scene) -> BTreeMap<String, Option<i64>> {
     sizes
 }
 
-fn rolling(replicas: i64, surge: &Value, unavailable: &Value) -> Value {
+pub fn rolling(replicas: i64, surge: &Value, unavailable: &Value) -> Value {
+    // No server takes two bounds of 0, but it takes a share that comes to nothing.
+    let nothing = json!("1%");
+    let unavailable = if number(surge) == 0 && unavailable == 0 { &nothing } else { unavailable };
     with(deployment("web", replicas), |it| {
         it["spec"]["strategy"] = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}});
     })
@@ -232,10 +274,6 @@ fn rolling(replicas: i64, surge: &Value, unavailable: &Value) -> Value {
 fn one_sync(case: &Case) -> Verdict {
     let given = &case.given;
     let (surge, unavailable) = (&given["maxSurge"], &given["maxUnavailable"]);
-    if number(surge) == 0 && number(unavailable) == 0 {
-        // No server takes such a Deployment; the rule for what such bounds mean is tried by itself.
-        return not_simulated("validation refuses it when both bounds are 0");
-    }
     let wanted = number(&given["replicas"]);
     let size = |name: &str| number(&given[format!("{name}.replicas").as_str()]);
     let available = |name: &str| given.get(format!("{name}.available").as_str()).map_or(size(name), number);
@@ -289,36 +327,376 @@ fn scaled(case: &Case) -> Verdict {
 }
 
 fn cleaned_up(case: &Case) -> Verdict {
-    if case.given.get("deletionTimestamp set").is_some() {
-        return Verdict::NotTried;
-    }
-    let has_pods = |pair: &Value| number(&pair[0]) + number(&pair[1]) > 0;
-    if case.given["old RSs as [spec.replicas,status.replicas]"].as_array().unwrap().iter().any(has_pods) {
-        return not_simulated("history is cleaned up only after a rollout, when no old ReplicaSet has Pods");
-    }
+    let given = &case.given;
+    let pairs = given["old RSs as [spec.replicas,status.replicas]"].as_array().unwrap();
+    let has_pods = pairs.iter().any(|pair| number(&pair[0]) + number(&pair[1]) > 0);
+    let wanted = pairs.iter().map(|pair| number(&pair[0])).sum::<i64>() + 1;
     let mut sets: Vec<Set> = Vec::new();
-    for (index, pair) in
-        case.given["old RSs as [spec.replicas,status.replicas]"].as_array().unwrap().iter().enumerate()
-    {
-        let mut set = Set::new(&format!("old-{index}"), false, number(&pair[0]), 0);
+    for (index, pair) in pairs.iter().enumerate() {
+        let mut set = Set::new(&format!("old-{index}"), false, number(&pair[0]), number(&pair[0]));
         set.reported = number(&pair[1]);
-        set.sized_for = Some((1, 1));
         sets.push(set);
     }
-    let mut new = Set::new("new", true, 1, 1);
-    new.sized_for = Some((1, 1));
-    sets.push(new);
-    let document = with(rolling(1, &json!(0), &json!(1)), |it| {
-        it["spec"]["revisionHistoryLimit"] = case.given["revisionHistoryLimit"].clone();
+    sets.push(Set::new("new", true, 1, 1));
+    for set in &mut sets {
+        set.sized_for = Some((wanted, wanted));
+    }
+    // A rollout that is held cleans up whatever its old ReplicaSets have; another one when they have no Pods.
+    let document = with(rolling(wanted, &json!(0), &json!(1)), |it| {
+        it["spec"]["revisionHistoryLimit"] = given["revisionHistoryLimit"].clone();
+        it["spec"]["paused"] = json!(has_pods);
     });
     let mut scene = stage(&document, &sets);
-    // History is only cleaned up once the rollout is complete.
+    if given.get("deletionTimestamp set").is_some() {
+        let hold = json!({"metadata": {"finalizers": ["example.com/hold"]}});
+        scene.request(Verb::MergePatch, Kind::ReplicaSet, "old-0", hold).unwrap();
+        scene.delete(Kind::ReplicaSet, "old-0", |_| {}).unwrap();
+    }
     let status = json!({"status": {
         "replicas": 1, "updatedReplicas": 1, "availableReplicas": 1, "readyReplicas": 1, "observedGeneration": 1,
     }});
     scene.request_to("status", Verb::MergePatch, Kind::Deployment, "web", status).unwrap();
     let deleted = sync(&scene).values().filter(|size| size.is_none()).count();
     same("deleted", json!(deleted), case.expect["deleted"].clone())
+}
+
+/// The sizes after a Deployment with those ReplicaSets, the newest last, was scaled from one size to another.
+pub fn sizes_after_scaling(sets: &[(&str, i64)], before: i64, after: i64) -> BTreeMap<String, i64> {
+    let last = sets.len() - 1;
+    let staged: Vec<Set> = sets
+        .iter()
+        .enumerate()
+        .map(|(index, (name, size))| {
+            let mut set = Set::new(name, index == last, *size, *size);
+            set.sized_for = Some((before, before));
+            set
+        })
+        .collect();
+    let sizes = sync(&stage(&rolling(after, &json!(0), &json!(1)), &staged));
+    let size = |(name, before): &(&str, i64)| {
+        (name.to_string(), sizes.get(*name).copied().flatten().unwrap_or(*before))
+    };
+    sets.iter().map(size).collect()
+}
+
+/// How many Pods one sync takes from a ReplicaSet for one reason.
+fn removed_because(scene: &Scene, set: &str, key: &str) -> i64 {
+    let arg = |because: &Because, name: &str| -> String {
+        because
+            .args
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map_or_else(String::new, |(_, value)| value.clone())
+    };
+    outcome(scene)
+        .writes
+        .iter()
+        .filter(|write| matches!(write.operation, Operation::Event(_)) && write.because.key == key)
+        .filter(|write| arg(&write.because, "set") == set)
+        .map(|write| {
+            let number = |name: &str| arg(&write.because, name).parse::<i64>().unwrap();
+            number("from") - number("to")
+        })
+        .sum()
+}
+
+fn unhealthy_first(case: &Case) -> Verdict {
+    let number_of = |key: &str| number(&case.given[key]);
+    let budget = number_of("max_cleanup");
+    // A new ReplicaSet as large as the surge, of whose Pods as many are available as may go.
+    let size = budget.max(1);
+    let sets = [
+        Set::new("old", false, number_of("oldRS.replicas"), number_of("oldRS.available")),
+        Set::new("new", true, size, budget),
+    ];
+    let scene = stage(&rolling(number_of("oldRS.replicas"), &json!(size), &json!(0)), &sets);
+    let removed = removed_because(&scene, "old", "because.deployment.clean_up_unhealthy");
+    same("removed", json!(removed), case.expect["removed"].clone())
+}
+
+fn available_down(case: &Case) -> Verdict {
+    let number_of = |key: &str| number(&case.given[key]);
+    let size = number_of("oldRS.replicas");
+    let sets =
+        [Set::new("old", false, size, number_of("available_total").min(size)), Set::new("new", true, 0, 0)];
+    let (surge, unavailable) = (&case.given["maxSurge"], &case.given["maxUnavailable"]);
+    let scene = stage(&rolling(number_of("replicas"), surge, unavailable), &sets);
+    let removed = removed_because(&scene, "old", "because.deployment.shrink_old");
+    all([
+        same("oldRS.replicas", json!(size - removed), case.expect["oldRS.replicas"].clone()),
+        same("scaled", json!(removed > 0), case.expect["scaled"].clone()),
+    ])
+}
+
+fn budget_formula() -> Verdict {
+    // The new ReplicaSet is as large as it may be; two old ones stand beside it, the older one first.
+    let table = [
+        (10, 3, 2, (5, 2), [(4, 2), (4, 4)]),
+        (10, 3, 2, (3, 3), [(5, 1), (5, 5)]),
+        (6, 1, 1, (1, 1), [(3, 3), (3, 3)]),
+        (10, 3, 2, (5, 0), [(4, 3), (4, 4)]),
+    ];
+    all(table.map(|(wanted, surge, unavailable, new, old)| {
+        let sets = [
+            Set::new("older", false, old[0].0, old[0].1),
+            Set::new("old", false, old[1].0, old[1].1),
+            Set::new("new", true, new.0, new.1),
+        ];
+        let least = wanted - unavailable;
+        let budget: i64 = new.0 + old[0].0 + old[1].0 - least - (new.0 - new.1);
+        let mut expected = [old[0].0, old[1].0];
+        if budget > 0 {
+            let mut left = budget;
+            for (size, (before, available)) in expected.iter_mut().zip(old) {
+                let gone = left.min(before - available);
+                *size -= gone;
+                left -= gone;
+            }
+            let mut spare = (new.1 + old[0].1 + old[1].1 - least).max(0);
+            for size in &mut expected {
+                let gone = spare.min(*size);
+                *size -= gone;
+                spare -= gone;
+            }
+        }
+        let sizes = sync(&stage(&rolling(wanted, &json!(surge), &json!(unavailable)), &sets));
+        let after = |name: &str, size: i64| sizes.get(name).copied().flatten().unwrap_or(size);
+        same("older and old", [after("older", old[0].0), after("old", old[1].0)], expected)
+    }))
+}
+
+fn worked_case(case: &Case) -> Verdict {
+    let given = &case.given;
+    let of = |set: &str, key: &str| number(&given[set][key]);
+    let sets = [
+        Set::new("old", false, of("oldRS", "replicas"), of("oldRS", "available")),
+        Set::new("new", true, of("newRS", "replicas"), of("newRS", "available")),
+    ];
+    let (wanted, unavailable) = (number(&given["replicas"]), number(&given["maxUnavailable"]));
+    let scene = stage(&rolling(wanted, &given["maxSurge"], &given["maxUnavailable"]), &sets);
+    let sizes = sync(&scene);
+    let old = sizes.get("old").copied().flatten().unwrap_or(of("oldRS", "replicas"));
+    let new = sizes.get("new").copied().flatten().unwrap_or(of("newRS", "replicas"));
+    let budget = of("oldRS", "replicas") + of("newRS", "available") - (wanted - unavailable);
+    let removed = of("oldRS", "replicas") - old;
+    let optional = |key: &str, actual: i64| {
+        case.expect.get(key).map_or(Verdict::Holds, |expected| same(key, json!(actual), expected.clone()))
+    };
+    all([
+        optional("budget", budget),
+        optional("oldRS.replicas", old),
+        optional("crashlooping_removed", removed),
+        optional("total_after", old + new),
+    ])
+}
+
+fn third_template(case: &Case) -> Verdict {
+    let given = &case.given;
+    // Of the 13 Pods there are, 8 are available: as many as must be.
+    let total = number(&given["old_total"]);
+    let scene = stage(
+        &rolling(number(&given["replicas"]), &given["maxSurge"], &given["maxUnavailable"]),
+        &[Set::new("old", false, total, 8)],
+    );
+    let created = outcome(&scene).writes.iter().find_map(|write| match &write.operation {
+        Operation::Create(Object::ReplicaSet(set)) => set.spec.replicas,
+        _ => None,
+    });
+    let old = sync(&scene).get("old").copied().flatten().unwrap_or(total);
+    all([
+        same("newRS", json!(created), case.expect["newRS.replicas_at_creation"].clone()),
+        same("budget", json!(total - old), case.expect["budget"].clone()),
+    ])
+}
+
+fn order_in_one_sync() -> Verdict {
+    let run = |new: i64, old: i64, limit: i64| {
+        let document =
+            with(rolling(10, &json!(1), &json!(1)), |it| it["spec"]["revisionHistoryLimit"] = json!(limit));
+        let mut scene =
+            stage(&document, &[Set::new("old", false, old, old), Set::new("new", true, new, new)]);
+        let status = json!({"status": {
+            "replicas": old + new, "updatedReplicas": new, "availableReplicas": old + new, "observedGeneration": 1,
+        }});
+        scene.request_to("status", Verb::MergePatch, Kind::Deployment, "web", status).unwrap();
+        sync(&scene)
+    };
+    let entry = |name: &str, size: Option<i64>| (name.to_string(), size);
+    all([
+        same("the new one grows, and that is all", run(5, 5, 0), BTreeMap::from([entry("new", Some(6))])),
+        same("else the old one shrinks", run(6, 5, 0), BTreeMap::from([entry("old", Some(3))])),
+        same("when it is complete, the old one goes", run(10, 0, 0), BTreeMap::from([entry("old", None)])),
+        same("unless it is within the limit", run(10, 0, 1), BTreeMap::new()),
+    ])
+}
+
+fn oldest_of_equal_templates() -> Verdict {
+    // Three ReplicaSets, the last two of the present template. The older of those grows; the newer one shrinks as old.
+    let sets = [Set::new("old", false, 1, 1), Set::new("new-dup", true, 1, 1), Set::new("new", true, 1, 1)];
+    let grows = sync(&stage(&rolling(4, &json!(0), &json!(1)), &sets));
+    let sets = [Set::new("old", false, 1, 1), Set::new("new-dup", true, 4, 4), Set::new("new", true, 1, 1)];
+    let shrink = sync(&stage(&rolling(4, &json!(0), &json!(1)), &sets));
+    let entries = [("old", Some(0)), ("new-dup", Some(4)), ("new", Some(0))]
+        .map(|(name, size)| (name.to_string(), size));
+    all([
+        same("grows", grows, BTreeMap::from([("new-dup".to_string(), Some(2))])),
+        same("shrink", shrink, BTreeMap::from(entries)),
+    ])
+}
+
+fn templates(case: &Case) -> Verdict {
+    let template = |change: &str| {
+        let mut deployment: Deployment = Codec::decode(deployment("web", 1)).unwrap();
+        let meta = &mut deployment.spec.template.meta;
+        match change {
+            "label" => drop(meta.labels.insert("pod-template-hash".to_string(), "a".to_string())),
+            "annotations" => drop(meta.annotations.insert("a".to_string(), "b".to_string())),
+            _ => {}
+        }
+        deployment.spec.template
+    };
+    let changed = if case.given.get("templates differ in").is_some() { "annotations" } else { "label" };
+    let equal = revision::is_same_template(&template(""), &template(changed));
+    same("equal", json!(equal), case.expect["equal"].clone())
+}
+
+fn sharing_order() -> Verdict {
+    // Ranks count from the oldest.
+    let order = |grows: bool| {
+        let mut sizes = vec![(0, 2), (1, 5), (2, 5), (3, 1)];
+        bounds::sharing_order(&mut sizes, grows);
+        sizes.into_iter().map(|(rank, _)| rank).collect::<Vec<_>>()
+    };
+    let sizes = |bounds: (i32, i32), sizes: &[i32]| {
+        let bounds = bounds::Bounds { wanted: bounds.0, surge: bounds.1, unavailable: 0 };
+        let total = sizes.iter().sum();
+        let share = |&size: &i32| bounds::Share { size, max_replicas: Some(total) };
+        bounds::proportional_sizes(bounds, total, &sizes.iter().map(share).collect::<Vec<_>>())
+    };
+    let recreate = with(deployment("web", 6), |it| it["spec"]["strategy"] = json!({"type": "Recreate"}));
+    let mut sets = [Set::new("old", false, 2, 2), Set::new("new", true, 1, 1)];
+    sets.iter_mut().for_each(|set| set.sized_for = Some((3, 3)));
+    all([
+        same("growing: by size, then the newest", order(true), vec![2, 1, 0, 3]),
+        same("shrinking: by size, then the oldest", order(false), vec![1, 2, 0, 3]),
+        same("at most replicas + maxSurge", sizes((10, 3), &[4, 4]).iter().sum::<i32>(), 13),
+        same("nobody when 0 are wanted", sizes((0, 3), &[4, 4]), vec![0, 0]),
+        same("what is left goes to the first", sizes((10, 0), &[3, 3, 3]), vec![4, 3, 3]),
+        same("only a rolling update", sync(&stage(&recreate, &sets)), BTreeMap::new()),
+    ])
+}
+
+fn one_or_none_active() -> Verdict {
+    let run = |old: i64, new: i64, paused: bool| {
+        let document = with(rolling(5, &json!(0), &json!(1)), |it| it["spec"]["paused"] = json!(paused));
+        let mut sets = [Set::new("old", false, old, old), Set::new("new", true, new, new)];
+        sets.iter_mut().for_each(|set| set.sized_for = Some((3, 3)));
+        sync(&stage(&document, &sets))
+    };
+    let only = |name: &str| BTreeMap::from([(name.to_string(), Some(5))]);
+    all([
+        same("one active", run(3, 0, true), only("old")),
+        same("the new one is active", run(0, 3, false), only("new")),
+        same("none active", run(0, 0, true), only("new")),
+    ])
+}
+
+fn share(case: &Case) -> Verdict {
+    let given = &case.given;
+    let number_of = |key: &str| number(&given[key]) as i32;
+    let bounds = bounds::Bounds {
+        wanted: number_of("deployment.replicas"),
+        surge: number_of("maxSurge"),
+        unavailable: 0,
+    };
+    let share = bounds::Share {
+        size: number_of("rs.replicas"),
+        max_replicas: given["annotation max-replicas"].as_str().map(|text| text.parse().unwrap()),
+    };
+    same(
+        "delta",
+        json!(bounds::fraction(bounds, number_of("status.replicas"), share)),
+        case.expect["delta"].clone(),
+    )
+}
+
+fn stuck_and_scaled(case: &Case) -> Verdict {
+    let given = &case.given;
+    let before = number(&given["replicas"]);
+    let most = before + number(&given["maxSurge"]);
+    let mut sets = [
+        Set::new("old", false, number(&given["oldRS"]), 8),
+        Set::new("new", true, number(&given["newRS"]), 0),
+    ];
+    sets.iter_mut().for_each(|set| set.sized_for = Some((before, most)));
+    let sizes = sync(&stage(
+        &rolling(number(&given["new replicas"]), &given["maxSurge"], &given["maxUnavailable"]),
+        &sets,
+    ));
+    all([
+        same("oldRS", json!(sizes["old"]), case.expect["oldRS"].clone()),
+        same("newRS", json!(sizes["new"]), case.expect["newRS"].clone()),
+    ])
+}
+
+fn recreate_waits(case: &Case) -> Verdict {
+    let document = with(deployment("web", 2), |it| it["spec"]["strategy"] = json!({"type": "Recreate"}));
+    let (sets, pods) = (text(&case.given["oldRSs"]), text(&case.given["old_pods"]));
+    let mut staged = Vec::new();
+    if sets != "[]" {
+        let mut set = Set::new("old", false, 0, 0);
+        set.reported = i64::from(sets.ends_with("=1"));
+        staged.push(set);
+    }
+    let mut scene = stage(&document, &staged);
+    let phases: Vec<&str> = match pods.as_str() {
+        "" => Vec::new(),
+        "two pods each" => vec!["Running", "Running"],
+        phases => phases.split(',').collect(),
+    };
+    for (index, phase) in phases.into_iter().enumerate() {
+        let name = format!("pod-{index}");
+        let uid = scene.get(Kind::ReplicaSet, "old").unwrap()["metadata"]["uid"].clone();
+        let pod = with(plain_pod(&name), |it| {
+            it["metadata"]["labels"] = json!({"app": "web"});
+            it["metadata"]["ownerReferences"] = json!([{
+                "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "old", "uid": uid, "controller": true,
+            }]);
+        });
+        scene.create(pod).unwrap();
+        scene
+            .request_to("status", Verb::MergePatch, Kind::Pod, &name, json!({"status": {"phase": phase}}))
+            .unwrap();
+    }
+    let started = sync(&scene).iter().any(|(name, size)| name != "old" && *size == Some(2));
+    same("old_pods_block", json!(!started), case.expect["old_pods_block"].clone())
+}
+
+fn rollout_failure(case: &Case) -> Verdict {
+    if let Some(error) = case.expect.get("error") {
+        let mut scene = two_revisions();
+        scene.run("kubectl set image deployment/web web=nginx:3");
+        scene.ticks(5);
+        let output = scene.run("kubectl rollout status deployment/web --revision=2");
+        return holds(&output.stderr, output.stderr.contains(&text(error)));
+    }
+    let mut scene = Scene::server();
+    scene.create(deployment("foo", 2)).unwrap();
+    // Fewer are updated than wanted: the deadline is told first.
+    let condition =
+        json!([{"type": "Progressing", "status": "False", "reason": case.given["Progressing reason"]}]);
+    let status = json!({"status": {"observedGeneration": 1, "conditions": condition, "updatedReplicas": 1}});
+    scene.request_to("status", Verb::MergePatch, Kind::Deployment, "foo", status).unwrap();
+    let output = scene.run("kubectl rollout status deployment foo");
+    scene
+        .request(Verb::MergePatch, Kind::Deployment, "foo", json!({"spec": {"minReadySeconds": 3}}))
+        .unwrap();
+    let unseen = scene.run("kubectl rollout status deployment foo --watch=false");
+    all([
+        same("stderr", output.stderr.trim_end().to_string(), case.expected_text("stderr")),
+        same("exit", json!(output.exit), case.expect["exit"].clone()),
+        holds(&unseen.stdout, unseen.stdout.contains("spec update to be observed")),
+    ])
 }
 
 fn complete(case: &Case) -> Verdict {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kubestep::api::kind::Kind;
 use kubestep::api::manifest;
 use kubestep::api::meta::ObjectKey;
+use kubestep::cluster::component::View;
 use kubestep::cluster::fact::Fact;
 use kubestep::cluster::machine::Cluster;
 use kubestep::cluster::server::request::{Request, Response, Verb};
@@ -77,6 +78,18 @@ impl Scene {
     /// The playground: three nodes and the system Pods.
     pub fn playground() -> Self {
         Self::new(Settings::default())
+    }
+
+    /// What a controller sees.
+    pub fn view(&self) -> View<'_> {
+        let cluster = &self.cluster;
+        View {
+            store: &cluster.store,
+            now: cluster.now(),
+            tick: cluster.tick(),
+            settings: &cluster.settings,
+            world: &cluster.world,
+        }
     }
 
     /// Lets time pass.

@@ -12,6 +12,20 @@ pub struct Write {
     pub operation: Operation,
     /// Why.
     pub because: Because,
+    /// The writes of one batch are all tried, even when one of them is refused; 0 for a write that stands alone.
+    pub batch: u32,
+}
+
+impl Write {
+    /// The same as the so-many-th (from 0) of writes that start slowly: one, then two, then four … at a time, and no
+    /// further batch after one in which a write was refused.
+    ///
+    /// Models: `pkg/controller/replicaset/replica_set.go: slowStartBatch` (v1.36).
+    #[must_use]
+    pub fn slow_start(mut self, index: usize) -> Self {
+        self.batch = (index + 1).ilog2() + 1;
+        self
+    }
 }
 
 /// What is to be written.
@@ -69,7 +83,7 @@ pub struct EventRecord {
 impl Operation {
     /// With its reason.
     pub fn because(self, because: Because) -> Write {
-        Write { operation: self, because }
+        Write { operation: self, because, batch: 0 }
     }
 
     /// Puts the name of the object that was created last into an event's message, where [`CREATED_NAME`] stands.

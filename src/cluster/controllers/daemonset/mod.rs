@@ -4,7 +4,7 @@
 //! Writes: Pods, ControllerRevisions, DaemonSet status, events.
 //! Models: `pkg/controller/daemon/daemon_controller.go`, `update.go` (v1.36): `syncDaemonSet`, `manage`,
 //! `podsShouldBeOnNode`, `rollingUpdate`, `updateDaemonSetStatus`, `shouldIgnoreNodeUpdate`.
-//! Leaves out: the back-off of Pods that fail again and again; slow start.
+//! Leaves out: the back-off of Pods that fail again and again.
 
 mod nodes;
 mod update;
@@ -320,14 +320,15 @@ impl<'a> Sync<'a> {
             template.meta.labels.insert(GENERATION_LABEL.to_string(), generation.clone());
         }
         template.meta.labels.insert(REVISION_HASH.to_string(), self.hash.clone());
-        for node in nodes.iter().take(count) {
+        for (index, node) in nodes.iter().take(count).enumerate() {
             let mut pod = template.clone();
             tie(&mut pod, node);
             let because = Because::new(key).with("node", node).with("count", count);
             let event =
                 EventRecord::normal(&object, SUCCESSFUL_CREATE, format!("Created pod: {CREATED_NAME}"));
-            self.outcome.writes.push(Operation::Create(pod.into()).because(because.clone()));
-            self.outcome.writes.push(Operation::Event(event).because(because.clone()));
+            let create = Operation::Create(pod.into()).because(because.clone());
+            let tell = Operation::Event(event).because(because.clone());
+            self.outcome.writes.extend([create, tell].map(|write| write.slow_start(index)));
             self.say(because);
         }
     }

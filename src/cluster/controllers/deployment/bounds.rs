@@ -117,7 +117,7 @@ fn proportion(bounds: Bounds, reported: i32, share: Share, to_add: i32, added: i
 }
 
 /// What the share grows by if it keeps its part of the whole.
-fn fraction(bounds: Bounds, reported: i32, share: Share) -> i32 {
+pub fn fraction(bounds: Bounds, reported: i32, share: Share) -> i32 {
     if bounds.wanted == 0 {
         return -share.size;
     }

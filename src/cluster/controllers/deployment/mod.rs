@@ -10,7 +10,7 @@
 
 pub mod bounds;
 pub mod progress;
-mod revision;
+pub mod revision;
 mod rollout;
 
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 //! Writes: Pods (create, delete, the tracking finalizer), Job status, events.
 //! Models: `pkg/controller/job/job_controller.go`, `tracking_utils.go` (v1.36): `syncJob`, `manageJob`,
 //! `trackJobStatusAndRemoveFinalizers`, `enactJobFinished`, `syncOrphanPod`.
-//! Leaves out: adoption of Pods that nobody owns; slow start; the limit of 500 uncounted Pods at a time.
+//! Leaves out: adoption of Pods that nobody owns; the limit of 500 uncounted Pods at a time.
 
 mod indexes;
 mod policy;
@@ -489,15 +489,16 @@ impl<'a> Sync<'a> {
         let reference = ownership::controller_reference(&**self.job);
         let mut template = pod_of(&self.job.spec.template, &self.job.meta, reference);
         template.meta.finalizers.push(TRACKING.to_string());
-        for index in indexes {
+        for (place, index) in indexes.into_iter().enumerate() {
             let mut pod = template.clone();
             if is_indexed {
                 self.give_index(&mut pod, index);
             }
             let event =
                 EventRecord::normal(&object, SUCCESSFUL_CREATE, format!("Created pod: {CREATED_NAME}"));
-            self.outcome.writes.push(Operation::Create(pod.into()).because(because.clone()));
-            self.outcome.writes.push(Operation::Event(event).because(because.clone()));
+            let create = Operation::Create(pod.into()).because(because.clone());
+            let tell = Operation::Event(event).because(because.clone());
+            self.outcome.writes.extend([create, tell].map(|write| write.slow_start(place)));
             self.will_be_active += 1;
         }
         self.say(because);

@@ -4,10 +4,10 @@
 //! Writes: Pods (create, delete, owner references), ReplicaSet status, events.
 //! Models: `pkg/controller/replicaset/replica_set.go`, `replica_set_utils.go`, `pkg/controller/controller_utils.go`
 //! (v1.36): `syncReplicaSet`, `manageReplicas`, `calculateStatus`.
-//! Leaves out: slow start (a refusal ends the list of creations, so it costs one request, not a burst), expectations
-//! (a component sees its own writes at once), the refused creations in a terminating namespace (none is tried).
+//! Leaves out: expectations (a component sees its own writes at once), the refused creations in a terminating namespace
+//! (none is tried).
 
-mod victims;
+pub mod victims;
 
 use std::sync::Arc;
 
@@ -211,9 +211,10 @@ fn plan(store: &Store, set: &Arc<ReplicaSet>, seen: &Seen, may_create: bool, now
         let reference = ownership::controller_reference(&**set);
         let pod = Object::from(pod_of(&set.spec.template, &set.meta, reference));
         let event = EventRecord::normal(&object, SUCCESSFUL_CREATE, format!("Created pod: {CREATED_NAME}"));
-        for _ in 0..count {
-            outcome.writes.push(Operation::Create(pod.clone()).because(because.clone()));
-            outcome.writes.push(Operation::Event(event.clone()).because(because.clone()));
+        for index in 0..count {
+            let create = Operation::Create(pod.clone()).because(because.clone());
+            let tell = Operation::Event(event.clone()).because(because.clone());
+            outcome.writes.extend([create, tell].map(|write| write.slow_start(index)));
         }
         outcome.because = Some(because);
     } else if active > wanted {
