@@ -10,6 +10,8 @@
 mod api_machinery;
 #[path = "facts/case.rs"]
 mod case;
+#[path = "facts/cluster_dns.rs"]
+mod cluster_dns;
 #[path = "facts/deployment_rolling.rs"]
 mod deployment_rolling;
 #[path = "facts/deployment_status.rs"]
@@ -21,6 +23,8 @@ mod replicaset;
 mod scene;
 #[path = "facts/scheduler.rs"]
 mod scheduler;
+#[path = "facts/service_endpoints.rs"]
+mod service_endpoints;
 
 #[test]
 fn api_machinery() {
@@ -42,12 +46,16 @@ fn scheduler() {
     case::judge_file("scheduler", scheduler::judge);
 }
 
+#[test]
+fn service_endpoints() {
+    case::judge_file("service-endpoints", service_endpoints::judge);
+}
+
 /// Files that nothing tries yet: their rows are counted, so that the list is complete.
 #[test]
 fn the_rest() {
     for file in [
         "kubelet",
-        "service-endpoints",
         "node-lifecycle",
         "autoscale-and-more",
         "kubectl-output",

@@ -165,6 +165,8 @@ impl Memory {
         // `_port._protocol` in front asks for one port, anything else for one endpoint.
         let (port, endpoint) = match rest {
             [] => (None, None),
+            // A port without a name has no record of its own.
+            [_, "_"] => return Answer::NoName,
             [protocol, port] if protocol.starts_with('_') && port.starts_with('_') => {
                 (Some((&port[1..], &protocol[1..])), None)
             }

@@ -125,11 +125,14 @@ impl Snapshot {
     pub fn choose(&self, port: &ServicePort, node: &str, zone: &str, entry: Entry) -> Choice {
         let all = self.backends(port);
         let spec = &self.service.spec;
-        let policy = match entry {
-            Entry::Internal => &spec.internal_traffic_policy,
-            Entry::External => &spec.external_traffic_policy,
+        let is_local = match entry {
+            Entry::Internal => spec.internal_traffic_policy == "Local",
+            Entry::External => {
+                let is_outside = matches!(spec.service_type.as_str(), "NodePort" | "LoadBalancer");
+                is_outside && spec.external_traffic_policy == "Local"
+            }
         };
-        if policy == "Local" {
+        if is_local {
             let local: Vec<Backend> = all.iter().filter(|backend| &*backend.node == node).cloned().collect();
             let chosen = ready_or_serving(local);
             return match chosen.is_empty() {
