@@ -54,13 +54,7 @@ fn service_endpoints() {
 /// Files that nothing tries yet: their rows are counted, so that the list is complete.
 #[test]
 fn the_rest() {
-    for file in [
-        "kubelet",
-        "node-lifecycle",
-        "autoscale-and-more",
-        "kubectl-output",
-        "ingress",
-    ] {
+    for file in ["kubelet", "node-lifecycle", "autoscale-and-more", "kubectl-output", "ingress"] {
         case::judge_file(file, |_| case::Verdict::NotTried);
     }
 }
