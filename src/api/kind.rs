@@ -129,6 +129,52 @@ kinds! {
     PodTemplate: "" "v1" "podtemplates" "podtemplate" [] namespaced stored;
     /// A class of container runtimes.
     RuntimeClass: "node.k8s.io" "v1" "runtimeclasses" "runtimeclass" [] cluster stored;
+
+    // From here on: kinds without a type of their own; see `api::kinds::stored::Plain`.
+    /// A rule that changes what is asked.
+    MutatingAdmissionPolicy: "admissionregistration.k8s.io" "v1" "mutatingadmissionpolicies" "mutatingadmissionpolicy" [] cluster stored;
+    /// Where a rule that changes holds.
+    MutatingAdmissionPolicyBinding: "admissionregistration.k8s.io" "v1" "mutatingadmissionpolicybindings" "mutatingadmissionpolicybinding" [] cluster stored;
+    /// Servers that may change what is asked.
+    MutatingWebhookConfiguration: "admissionregistration.k8s.io" "v1" "mutatingwebhookconfigurations" "mutatingwebhookconfiguration" [] cluster stored;
+    /// A rule that judges what is asked.
+    ValidatingAdmissionPolicy: "admissionregistration.k8s.io" "v1" "validatingadmissionpolicies" "validatingadmissionpolicy" [] cluster stored;
+    /// Where a rule that judges holds.
+    ValidatingAdmissionPolicyBinding: "admissionregistration.k8s.io" "v1" "validatingadmissionpolicybindings" "validatingadmissionpolicybinding" [] cluster stored;
+    /// Servers that judge what is asked.
+    ValidatingWebhookConfiguration: "admissionregistration.k8s.io" "v1" "validatingwebhookconfigurations" "validatingwebhookconfiguration" [] cluster stored;
+    /// A kind that somebody adds.
+    CustomResourceDefinition: "apiextensions.k8s.io" "v1" "customresourcedefinitions" "customresourcedefinition" ["crd", "crds"] cluster stored;
+    /// A group that another server serves.
+    APIService: "apiregistration.k8s.io" "v1" "apiservices" "apiservice" [] cluster stored;
+    /// A wish for a certificate.
+    CertificateSigningRequest: "certificates.k8s.io" "v1" "certificatesigningrequests" "certificatesigningrequest" ["csr"] cluster stored;
+    /// Which requests flow together.
+    FlowSchema: "flowcontrol.apiserver.k8s.io" "v1" "flowschemas" "flowschema" [] cluster stored;
+    /// How many requests run at once.
+    PriorityLevelConfiguration: "flowcontrol.apiserver.k8s.io" "v1" "prioritylevelconfigurations" "prioritylevelconfiguration" [] cluster stored;
+    /// An address that is taken.
+    IPAddress: "networking.k8s.io" "v1" "ipaddresses" "ipaddress" ["ip"] cluster stored;
+    /// A range of addresses for Services.
+    ServiceCIDR: "networking.k8s.io" "v1" "servicecidrs" "servicecidr" [] cluster stored;
+    /// A class of devices.
+    DeviceClass: "resource.k8s.io" "v1" "deviceclasses" "deviceclass" [] cluster stored;
+    /// A claim on devices.
+    ResourceClaim: "resource.k8s.io" "v1" "resourceclaims" "resourceclaim" [] namespaced stored;
+    /// A template of claims on devices.
+    ResourceClaimTemplate: "resource.k8s.io" "v1" "resourceclaimtemplates" "resourceclaimtemplate" [] namespaced stored;
+    /// Devices of a node.
+    ResourceSlice: "resource.k8s.io" "v1" "resourceslices" "resourceslice" [] cluster stored;
+    /// A driver of volumes.
+    CSIDriver: "storage.k8s.io" "v1" "csidrivers" "csidriver" [] cluster stored;
+    /// The drivers of a node.
+    CSINode: "storage.k8s.io" "v1" "csinodes" "csinode" [] cluster stored;
+    /// How much a driver has left.
+    CSIStorageCapacity: "storage.k8s.io" "v1" "csistoragecapacities" "csistoragecapacity" [] namespaced stored;
+    /// A volume attached to a node.
+    VolumeAttachment: "storage.k8s.io" "v1" "volumeattachments" "volumeattachment" [] cluster stored;
+    /// A class of attributes that a volume can change.
+    VolumeAttributesClass: "storage.k8s.io" "v1" "volumeattributesclasses" "volumeattributesclass" ["vac"] cluster stored;
 }
 
 impl Kind {

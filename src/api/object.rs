@@ -15,7 +15,7 @@ use super::kinds::pod::Pod;
 use super::kinds::policy::{HorizontalPodAutoscaler, PodDisruptionBudget, ResourceQuota};
 use super::kinds::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use super::kinds::stored::{
-    ClusterRole, ClusterRoleBinding, LimitRange, NetworkPolicy, PodTemplate, PriorityClass,
+    ClusterRole, ClusterRoleBinding, LimitRange, NetworkPolicy, Plain, PodTemplate, PriorityClass,
     ReplicationController, Role, RoleBinding, RuntimeClass, Secret, ServiceAccount,
 };
 use super::kinds::workloads::{ControllerRevision, DaemonSet, StatefulSet};
@@ -55,12 +55,16 @@ macro_rules! objects {
         pub enum Object { $(
             #[doc = concat!("A ", stringify!($kind), ".")]
             $kind(Arc<$kind>),
-        )* }
+        )*
+            /// One of a kind that has no type of its own.
+            Plain(Arc<Plain>),
+        }
 
         impl PartialEq for Object {
             fn eq(&self, other: &Self) -> bool {
                 match (self, other) {
                     $( (Self::$kind(a), Self::$kind(b)) => Arc::ptr_eq(a, b) || a == b, )*
+                    (Self::Plain(a), Self::Plain(b)) => Arc::ptr_eq(a, b) || a == b,
                     _ => false,
                 }
             }
@@ -69,23 +73,33 @@ macro_rules! objects {
         impl Object {
             /// Its kind.
             pub fn kind(&self) -> Kind {
-                match self { $( Self::$kind(_) => Kind::$kind, )* }
+                match self {
+                    $( Self::$kind(_) => Kind::$kind, )*
+                    Self::Plain(object) => object.kind,
+                }
             }
 
             /// Its metadata.
             pub fn meta(&self) -> &ObjectMeta {
-                match self { $( Self::$kind(object) => &object.meta, )* }
+                match self {
+                    $( Self::$kind(object) => &object.meta, )*
+                    Self::Plain(object) => &object.meta,
+                }
             }
 
             /// Its metadata, to change; the object is copied first if it is shared.
             pub fn meta_mut(&mut self) -> &mut ObjectMeta {
-                match self { $( Self::$kind(object) => &mut Arc::make_mut(object).meta, )* }
+                match self {
+                    $( Self::$kind(object) => &mut Arc::make_mut(object).meta, )*
+                    Self::Plain(object) => &mut Arc::make_mut(object).meta,
+                }
             }
 
             /// Whether both are the very same allocation.
             pub fn is_same(&self, other: &Self) -> bool {
                 match (self, other) {
                     $( (Self::$kind(a), Self::$kind(b)) => Arc::ptr_eq(a, b), )*
+                    (Self::Plain(a), Self::Plain(b)) => Arc::ptr_eq(a, b),
                     _ => false,
                 }
             }
@@ -99,12 +113,18 @@ macro_rules! objects {
                     map.remove("apiVersion");
                     map.remove("kind");
                 }
-                match kind { $( Kind::$kind => $kind::decode(value).map(|object| Self::$kind(Arc::new(object))), )* }
+                match kind {
+                    $( Kind::$kind => $kind::decode(value).map(|object| Self::$kind(Arc::new(object))), )*
+                    kind => Plain::decode(kind, value).map(|object| Self::Plain(Arc::new(object))),
+                }
             }
 
             /// The whole object as JSON, with `apiVersion` and `kind`.
             pub fn to_value(&self) -> Value {
-                let mut value = match self { $( Self::$kind(object) => object.encode(), )* };
+                let mut value = match self {
+                    $( Self::$kind(object) => object.encode(), )*
+                    Self::Plain(object) => object.encode(),
+                };
                 if let Value::Object(map) = &mut value {
                     map.insert("apiVersion".to_string(), Value::String(self.kind().api_version()));
                     map.insert("kind".to_string(), Value::String(self.kind().name().to_string()));

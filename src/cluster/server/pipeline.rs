@@ -191,6 +191,15 @@ fn create(
             metadata.insert("uid".to_string(), Value::String(transaction.stream.uuid()));
         }
     }
+    if request.kind == Kind::CertificateSigningRequest
+        && let Some(Value::Object(spec)) = body.get_mut("spec")
+    {
+        // Who asks for a certificate is written down by the server.
+        spec.insert("username".to_string(), Value::from(identity.name.clone()));
+        spec.insert("uid".to_string(), Value::from(identity.uid.clone()));
+        spec.insert("groups".to_string(), Value::from(identity.groups.clone()));
+        spec.remove("extra");
+    }
     if request.kind == Kind::Pod
         && transaction.settings.service_account_admission
         && let Some(Value::Object(spec)) = body.get_mut("spec")

@@ -14,7 +14,10 @@ use crate::api::schema::Type;
 use crate::cluster::server::decode::normalise;
 
 /// Kinds whose status a client cannot write together with the object.
-const STATUS_IS_APART: [&str; 14] = [
+const STATUS_IS_APART: [&str; 23] = [
+    "admissionregistration.v1.ValidatingAdmissionPolicy",
+    "apiextensions.v1.CustomResourceDefinition",
+    "apiregistration.v1.APIService",
     "apps.v1.DaemonSet",
     "apps.v1.Deployment",
     "apps.v1.ReplicaSet",
@@ -22,17 +25,30 @@ const STATUS_IS_APART: [&str; 14] = [
     "autoscaling.v2.HorizontalPodAutoscaler",
     "batch.v1.CronJob",
     "batch.v1.Job",
+    "certificates.v1.CertificateSigningRequest",
     "core.v1.Namespace",
     "core.v1.PersistentVolumeClaim",
     "core.v1.Pod",
     "core.v1.ReplicationController",
     "core.v1.Service",
+    "flowcontrol.v1.FlowSchema",
+    "flowcontrol.v1.PriorityLevelConfiguration",
     "networking.v1.Ingress",
+    "networking.v1.ServiceCIDR",
     "policy.v1.PodDisruptionBudget",
+    "resource.v1.ResourceClaim",
+    "storage.v1.VolumeAttachment",
 ];
 
 /// Kinds that count the changes of their spec.
-const HAS_GENERATION: [&str; 15] = [
+const HAS_GENERATION: [&str; 27] = [
+    "admissionregistration.v1.MutatingAdmissionPolicy",
+    "admissionregistration.v1.MutatingAdmissionPolicyBinding",
+    "admissionregistration.v1.MutatingWebhookConfiguration",
+    "admissionregistration.v1.ValidatingAdmissionPolicy",
+    "admissionregistration.v1.ValidatingAdmissionPolicyBinding",
+    "admissionregistration.v1.ValidatingWebhookConfiguration",
+    "apiextensions.v1.CustomResourceDefinition",
     "apps.v1.DaemonSet",
     "apps.v1.Deployment",
     "apps.v1.ReplicaSet",
@@ -43,15 +59,25 @@ const HAS_GENERATION: [&str; 15] = [
     "core.v1.PodTemplate",
     "core.v1.ReplicationController",
     "discovery.v1.EndpointSlice",
+    "flowcontrol.v1.FlowSchema",
+    "flowcontrol.v1.PriorityLevelConfiguration",
     "networking.v1.Ingress",
     "networking.v1.IngressClass",
     "networking.v1.NetworkPolicy",
     "policy.v1.PodDisruptionBudget",
+    "resource.v1.DeviceClass",
+    "resource.v1.ResourceSlice",
     "scheduling.v1.PriorityClass",
+    "storage.v1.CSIDriver",
 ];
 
 /// Kinds where every change but one of metadata and status counts.
-const WHOLE_OBJECT_COUNTS: [&str; 2] = ["discovery.v1.EndpointSlice", "scheduling.v1.PriorityClass"];
+const WHOLE_OBJECT_COUNTS: [&str; 4] = [
+    "admissionregistration.v1.MutatingWebhookConfiguration",
+    "admissionregistration.v1.ValidatingWebhookConfiguration",
+    "discovery.v1.EndpointSlice",
+    "scheduling.v1.PriorityClass",
+];
 
 fn record<'a>(object: &'a mut Value, name: &str) -> &'a mut Map<String, Value> {
     if !object.is_object() {
@@ -71,7 +97,11 @@ fn record<'a>(object: &'a mut Value, name: &str) -> &'a mut Map<String, Value> {
 pub fn prepare_for_create(kind: &'static Type, object: &mut Value) {
     if STATUS_IS_APART.contains(&kind.name) || kind.name == "core.v1.ResourceQuota" {
         let empty = normalise(kind, &Value::Null);
-        object["status"] = empty.get("status").cloned().unwrap_or_else(|| json!({}));
+        let mut status = empty.get("status").cloned().unwrap_or_else(|| json!({}));
+        if kind.name == "apiextensions.v1.CustomResourceDefinition" {
+            status["storedVersions"] = object["status"]["storedVersions"].clone();
+        }
+        object["status"] = status;
     }
     let metadata = record(object, "metadata");
     metadata.remove("selfLink");

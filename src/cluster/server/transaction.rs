@@ -376,7 +376,19 @@ fn has_generation(kind: Kind) -> bool {
         | Kind::NetworkPolicy
         | Kind::ReplicationController
         | Kind::PodTemplate
-        | Kind::PriorityClass => true,
+        | Kind::PriorityClass
+        | Kind::MutatingAdmissionPolicy
+        | Kind::MutatingAdmissionPolicyBinding
+        | Kind::MutatingWebhookConfiguration
+        | Kind::ValidatingAdmissionPolicy
+        | Kind::ValidatingAdmissionPolicyBinding
+        | Kind::ValidatingWebhookConfiguration
+        | Kind::CustomResourceDefinition
+        | Kind::FlowSchema
+        | Kind::PriorityLevelConfiguration
+        | Kind::DeviceClass
+        | Kind::ResourceSlice
+        | Kind::CSIDriver => true,
         _ => false,
     }
 }
@@ -401,6 +413,10 @@ fn spec_differs(old: &Object, new: &Object) -> bool {
                 || old.meta.annotations != new.meta.annotations
         }
         _ if !has_generation(old.kind()) => false,
+        (Object::Plain(old), Object::Plain(new)) => {
+            old.rest.get("spec") != new.rest.get("spec")
+                || old.rest.get("webhooks") != new.rest.get("webhooks")
+        }
         _ => old.to_value().get("spec") != new.to_value().get("spec"),
     }
 }
@@ -441,6 +457,9 @@ statuses!(
 /// Gives `stored` the status of `sent`, and what else a status update of the kind may change.
 fn take_status(stored: &mut Object, sent: &Object) {
     copy_status(stored, sent);
+    if let (Object::Plain(stored), Object::Plain(sent)) = (&mut *stored, sent) {
+        Arc::make_mut(stored).rest.set("status", sent.rest.get("status").cloned());
+    }
     if let (Object::Deployment(stored), Object::Deployment(sent)) = (stored, sent) {
         // The Deployment controller writes its revision annotation through the status sub-resource.
         Arc::make_mut(stored).meta.annotations = sent.meta.annotations.clone();

@@ -5,6 +5,7 @@
 
 mod cluster;
 mod event;
+mod extension;
 mod network;
 pub mod pod;
 mod stored;

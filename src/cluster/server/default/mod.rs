@@ -10,6 +10,7 @@ mod apps;
 mod autoscaling;
 mod batch;
 mod cluster;
+mod extension;
 mod networking;
 mod pod;
 mod storage;
@@ -40,7 +41,13 @@ fn walk(kind: &'static Type, record: &mut Record) {
         Some("apps") => apps::fill(kind.name, record),
         Some("batch") => batch::fill(kind.name, record),
         Some("autoscaling") => autoscaling::fill(kind.name, record),
-        Some("storage" | "scheduling" | "rbac") => storage::fill(kind.name, record),
+        Some("storage" | "scheduling" | "rbac") => {
+            storage::fill(kind.name, record);
+            extension::fill(kind.name, record);
+        }
+        Some("admissionregistration" | "apiextensions" | "apiregistration" | "flowcontrol" | "resource") => {
+            extension::fill(kind.name, record);
+        }
         _ => networking::fill(kind.name, record),
     }
     for field in &kind.fields {

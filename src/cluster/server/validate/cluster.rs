@@ -311,8 +311,8 @@ pub fn lease(errors: &mut Errors, object: &Node<'_>) {
 }
 
 /// Judges an object that has nothing but metadata to judge.
-pub fn metadata_only(errors: &mut Errors, object: &Node<'_>) {
-    meta::metadata(errors, object, true, names::dns_subdomain);
+pub fn metadata_only(errors: &mut Errors, object: &Node<'_>, namespaced: bool) {
+    meta::metadata(errors, object, namespaced, names::dns_subdomain);
 }
 
 /// Judges the name of a thing in a path.

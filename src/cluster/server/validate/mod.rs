@@ -9,6 +9,7 @@ mod apps;
 mod batch;
 mod cluster;
 mod container;
+mod extension;
 mod field;
 mod internal;
 mod meta;
@@ -78,8 +79,34 @@ pub fn validate_create(kind: &'static Type, object: &Value) -> Vec<FieldError> {
         "scheduling.v1.PriorityClass" => policy::priority_class(&mut errors, new),
         "node.v1.RuntimeClass" => policy::runtime_class(&mut errors, new),
         "storage.v1.StorageClass" => storage::storage_class(&mut errors, new),
+        "admissionregistration.v1.MutatingWebhookConfiguration"
+        | "admissionregistration.v1.ValidatingWebhookConfiguration" => extension::webhooks(&mut errors, new),
+        "admissionregistration.v1.MutatingAdmissionPolicy" => {
+            extension::admission_policy(&mut errors, new, false);
+        }
+        "admissionregistration.v1.ValidatingAdmissionPolicy" => {
+            extension::admission_policy(&mut errors, new, true);
+        }
+        "admissionregistration.v1.MutatingAdmissionPolicyBinding" => {
+            extension::policy_binding(&mut errors, new, false);
+        }
+        "admissionregistration.v1.ValidatingAdmissionPolicyBinding" => {
+            extension::policy_binding(&mut errors, new, true);
+        }
+        "apiextensions.v1.CustomResourceDefinition" => {
+            extension::custom_resource_definition(&mut errors, new);
+        }
+        "apiregistration.v1.APIService" => extension::api_service(&mut errors, new),
+        "certificates.v1.CertificateSigningRequest" => extension::signing_request(&mut errors, new),
+        "resource.v1.ResourceClaim" => extension::resource_claim(&mut errors, new, false),
+        "resource.v1.ResourceClaimTemplate" => extension::resource_claim(&mut errors, new, true),
         "events.v1.Event" => {}
-        _ => cluster::metadata_only(&mut errors, new),
+        kind => {
+            let (group, _) = kind.split_once('.').unwrap_or_default();
+            let is_cluster_wide = matches!(group, "flowcontrol" | "networking" | "resource" | "storage")
+                && kind != "storage.v1.CSIStorageCapacity";
+            cluster::metadata_only(&mut errors, new, !is_cluster_wide);
+        }
     }
     without_repetitions(errors)
 }
@@ -142,6 +169,9 @@ mod tests {
     fn mistakes(api_version: &str, kind: &str, mut object: Value) -> Vec<String> {
         let schema = root_of(api_version, kind).unwrap();
         object["metadata"] = json!({"name": "a", "namespace": "demo"});
+        if kind.ends_with("WebhookConfiguration") {
+            object["metadata"]["namespace"].take();
+        }
         default::default(schema, &mut object);
         prepare::prepare_for_create(schema, &mut object);
         validate_create(schema, &object).iter().map(ToString::to_string).collect()
@@ -200,7 +230,49 @@ mod tests {
     #[test]
     fn other_kinds_are_refused_for_theirs() {
         let pod = json!({"restartPolicy": "Never", "containers": [{"name": "c", "image": "i:1"}]});
-        let table: [(&str, Vec<String>, &[&str]); 5] = [
+        let table: [(&str, Vec<String>, &[&str]); 8] = [
+            (
+                "a webhook that says too little",
+                mistakes(
+                    "admissionregistration.k8s.io/v1",
+                    "ValidatingWebhookConfiguration",
+                    json!({"webhooks": [{"name": "a.b", "rules": [{"operations": ["DO"]}]}]}),
+                ),
+                &[
+                    "webhooks[0].name: Invalid value: \"a.b\": should be a domain with at least three segments separated by dots",
+                    "webhooks[0].rules[0].operations[0]: Unsupported value: \"DO\": supported values: \"*\", \"CONNECT\", \"CREATE\", \"DELETE\", \"UPDATE\"",
+                    "webhooks[0].rules[0].apiGroups: Required value",
+                    "webhooks[0].rules[0].apiVersions: Required value",
+                    "webhooks[0].rules[0].resources: Required value",
+                    "webhooks[0].sideEffects: Required value: must specify one of None, NoneOnDryRun",
+                    "webhooks[0].clientConfig: Required value: exactly one of url or service is required",
+                    "webhooks[0].admissionReviewVersions: Required value: must specify one of v1, v1beta1",
+                ],
+            ),
+            (
+                "a kind whose definition has another name than its own",
+                mistakes(
+                    "apiextensions.k8s.io/v1",
+                    "CustomResourceDefinition",
+                    json!({"spec": {"group": "example.com", "scope": "Cluster", "names": {"kind": "Boat", "plural": "boats"}, "versions": [
+                        {"name": "v1", "served": true, "storage": true},
+                    ]}}),
+                ),
+                &[
+                    "metadata.namespace: Forbidden: not allowed on this type",
+                    "metadata.name: Invalid value: \"a\": must be spec.names.plural+\".\"+spec.group",
+                    "spec.versions[0].schema.openAPIV3Schema: Required value: schemas are required",
+                ],
+            ),
+            (
+                "a claim on a device of no class",
+                mistakes(
+                    "resource.k8s.io/v1",
+                    "ResourceClaim",
+                    json!({"spec": {"devices": {"requests": [{"name": "r", "exactly": {}}]}}}),
+                ),
+                &["spec.devices.requests[0].exactly.deviceClassName: Required value"],
+            ),
             (
                 "a failure by the exit code of success",
                 mistakes(

@@ -230,7 +230,8 @@ pub fn role(errors: &mut Errors, object: &Node<'_>, namespaced: bool) {
     }
 }
 
-fn named_by_path(errors: &mut Errors, object: &Node<'_>, namespaced: bool) {
+/// Judges the metadata of an object whose name may be any part of a path.
+pub fn named_by_path(errors: &mut Errors, object: &Node<'_>, namespaced: bool) {
     meta::metadata(errors, object, namespaced, |_| Vec::new());
     path_segment(errors, &object.at("metadata").at("name"));
 }

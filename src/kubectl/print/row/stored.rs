@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Column, always, or_none, wide};
+use super::{Column, always, extension, or_none, wide};
 use crate::api::kind::Kind;
 use crate::api::labels::Selector;
 use crate::api::object::Object;
@@ -21,6 +21,9 @@ pub(super) fn columns(kind: Kind) -> &'static [Column] {
         wide("GROUPS"),
         wide("SERVICEACCOUNTS"),
     ];
+    if let Some((_, columns)) = extension::COLUMNS.iter().find(|(known, _)| *known == kind) {
+        return columns;
+    }
     match kind {
         Kind::Secret => const { &[always("NAME"), always("TYPE"), always("DATA"), always("AGE")] },
         Kind::ResourceQuota => const { &[always("NAME"), always("REQUEST"), always("LIMIT"), always("AGE")] },
@@ -352,7 +355,7 @@ pub(super) fn cells(object: &Object, age: String, now: Timestamp) -> Vec<String>
                 age,
             ]);
         }
-        _ => cells.push(age),
+        kind => cells.extend(extension::cells(kind, &value, &age)),
     }
     cells
 }
