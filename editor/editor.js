@@ -17,7 +17,7 @@ import { tags } from "@lezer/highlight";
 const look = {
   "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--surface)", fontSize: "var(--size-2)" },
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
-  ".cm-scroller": { fontFamily: "var(--font-code)", lineHeight: "1.6", overflow: "auto" },
+  ".cm-scroller": { fontFamily: "var(--font-code)", lineHeight: "1.6", overflow: "auto", containerType: "inline-size" },
   ".cm-content": { caretColor: "var(--text)", padding: "var(--space-2) 0" },
   ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--text)" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground":
@@ -38,6 +38,8 @@ const look = {
     margin: "2px var(--space-3) var(--space-1)", padding: "var(--space-1) var(--space-2)", borderLeft: "3px solid",
     borderRadius: "0 var(--radius-1) var(--radius-1) 0", font: "var(--size-1)/1.4 var(--font-text)", whiteSpace: "normal",
     overflowWrap: "anywhere",
+    // As wide as what can be seen, not as the longest line.
+    position: "sticky", left: "calc(3.5em + var(--space-3))", boxSizing: "border-box", maxWidth: "calc(100cqi - 3.5em - 2 * var(--space-3))",
   },
   ".cm-note.is-error": { borderLeftColor: "var(--failed)", backgroundColor: "var(--failed-soft)" },
   ".cm-note.is-warning": { borderLeftColor: "var(--waiting)", backgroundColor: "var(--waiting-soft)" },

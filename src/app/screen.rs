@@ -15,13 +15,14 @@ use super::view_model::object::{ObjectView, object_view};
 use super::view_model::road::{Road, RoadContext, StageId, road_view};
 use super::view_model::scheduling::{Scheduling, scheduling_view};
 use super::view_model::share::ShareView;
-use super::view_model::telling::is_telling;
+use super::view_model::telling::{is_refused_request, is_telling};
 use super::view_model::terminal::{TerminalView, terminal_view};
 use super::view_model::timeline::{Timeline, TimelineContext, timeline_view};
 use super::view_model::trace::{TraceView, path_view, trace_view};
 use super::view_model::transport::{Transport, transport_view};
 use super::view_model::why::{Why, why_view};
-use crate::cluster::fact::FactId;
+use crate::cluster::fact::{FactId, What};
+use crate::cluster::history::History;
 use crate::i18n::{Language, catalogue};
 
 /// Everything on screen.
@@ -98,7 +99,11 @@ impl Screen {
         let requests = &state.requests;
         let last = requests.until_now(history).next_back();
         let last_request = last.map(|sent| (sent.answer.as_str(), sent.is_success, sent.url.as_str()));
-        let road_context = RoadContext { last_request, subject: state.subject.as_ref() };
+        let road_context = RoadContext {
+            last_request,
+            subject: state.subject.as_ref(),
+            refused: refused_request(&state.history),
+        };
         let path = path_view(words, history, requests);
         let map_context = MapContext {
             selected: state.selected.as_ref(),
@@ -187,5 +192,42 @@ fn newest_fact(state: &State) -> Option<FactId> {
     facts.take(FACTS_LOOKED_AT).find(|fact| is_telling(fact)).map(|fact| fact.id)
 }
 
+/// The words of the learner's newest request of this tick that the API server refused.
+fn refused_request(history: &History) -> Option<&str> {
+    let tick = history.cluster().tick();
+    let refused =
+        history.facts().rev().take_while(|fact| fact.tick == tick).find(|fact| is_refused_request(fact))?;
+    match &history.fact(refused.cause?)?.what {
+        What::Asked { request } => Some(request),
+        _ => None,
+    }
+}
+
 /// How far back the newest telling fact is looked for.
 const FACTS_LOOKED_AT: usize = 500;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::message::Message;
+    use crate::app::update::update;
+    use crate::app::view_model::{Mark, Marks};
+    use crate::cluster::settings::Settings;
+
+    #[test]
+    fn what_the_server_refused_is_explained_and_marks_the_first_stage() {
+        let mut state = State::new(Settings::default());
+        state.files[0].text = state.files[0].text.replace("replicas: 3", "replicas: -3");
+        update(&mut state, Message::ApplyAsked);
+        let screen = Screen::of(&state);
+        let stored = &screen.road.stages[0];
+        assert_eq!(stored.marks, Marks::new(Mark::Failed, Mark::Empty));
+        assert_eq!(stored.note, "refused: create Deployment demo/api");
+        let why = screen.why.expect("the refusal is explained");
+        let headline: String = why.headline.iter().map(|piece| piece.text.as_str()).collect();
+        assert!(headline.contains("spec.replicas"), "not the objects that were stored after it: {headline}");
+
+        update(&mut state, Message::TickAsked);
+        assert_eq!(Screen::of(&state).road.stages[0].marks, Marks::default(), "a tick later it is past");
+    }
+}

@@ -3,6 +3,7 @@
 use super::session::by_name;
 use super::state::State;
 use super::time::Standing;
+use super::view_model::telling::is_refused_request;
 use super::view_model::terminal::{Completion, LineSort};
 use crate::i18n::{Text, catalogue};
 use crate::kubectl::history_host::HistoryHost;
@@ -58,6 +59,8 @@ pub fn enter(state: &mut State, line: &str) {
     super::lesson::record(state, What::Typed { line: line.to_string() });
     if state.moment() != position {
         super::time::moved(state, before);
+        let refused = before.fresh_facts(state).find(|fact| is_refused_request(fact)).map(|fact| fact.id);
+        state.fact = refused;
     }
 }
 

@@ -103,6 +103,11 @@ impl Standing {
         let (branch, moment) = state.moment();
         Standing { branch, moment, facts: state.history.here().facts }
     }
+
+    /// What happened since, oldest first.
+    pub fn fresh_facts(self, state: &State) -> impl Iterator<Item = &Fact> {
+        state.history.facts().skip(self.facts).map(AsRef::as_ref)
+    }
 }
 
 /// What a new moment means for the desk.
@@ -111,7 +116,7 @@ pub fn moved(state: &mut State, from: Standing) {
     state.attempt = None;
     state.is_copied = false;
     state.came_from = from.moment;
-    tell(state, from.facts);
+    tell(state, from);
     if state.moment().0 != from.branch {
         state.announcement =
             Text::new("announce.forked").with("tick", state.history.cluster().visible_tick());
@@ -141,17 +146,16 @@ fn look_ahead(state: &mut State, is_end: impl Fn(&State, usize) -> bool) -> bool
         state.history.seek(found);
         looked(state);
         state.came_from = from.moment;
-        tell(state, from.facts);
+        tell(state, from);
     }
     found.is_some()
 }
 
-/// Puts what happened since into the announcement; `facts_before` had happened already.
-fn tell(state: &mut State, facts_before: usize) {
+/// Puts what happened since into the announcement.
+fn tell(state: &mut State, from: Standing) {
     let cluster = state.history.cluster();
     let tick = cluster.visible_tick();
-    let fresh = state.history.facts().skip(facts_before).map(AsRef::as_ref);
-    let telling: Vec<&Fact> = fresh.filter(|fact| is_telling(fact)).collect();
+    let telling: Vec<&Fact> = from.fresh_facts(state).filter(|fact| is_telling(fact)).collect();
     let words = crate::i18n::catalogue(state.language);
     let mut text: Vec<String> = telling
         .iter()

@@ -119,6 +119,8 @@ pub struct RoadContext<'a> {
     pub last_request: Option<(&'a str, bool, &'a str)>,
     /// The workload that was chosen.
     pub subject: Option<&'a ObjectReference>,
+    /// The learner's request that the API server refused last in this tick, such as `create Deployment demo/api`.
+    pub refused: Option<&'a str>,
 }
 
 /// The road of the chosen workload, or of the first there is, at one moment; `before` is the moment before, to tell
@@ -175,6 +177,10 @@ fn stages_of(
                 StageId::Answer => {}
             }
         }
+    }
+    if let (None, Some(request), Some(stage)) = (&workload, context.refused, stages.first_mut()) {
+        stage.note = words.say("road.stored_refused", &[("request", request)]);
+        stage.marks = Marks::new(Mark::Failed, Mark::Empty);
     }
     if let (Some(stage), Some((answer, is_success, url))) = (stages.last_mut(), context.last_request) {
         stage.title = answer.to_string();

@@ -80,6 +80,11 @@ pub fn is_telling(fact: &Fact) -> bool {
     }
 }
 
+/// Whether the API server refused what the learner asked for (what components ask for is told as `Refused`).
+pub fn is_refused_request(fact: &Fact) -> bool {
+    matches!(fact.what, What::Staged { refusal: Some(_), .. })
+}
+
 /// What happened, in a sentence.
 pub fn fact_pieces(words: &Catalogue, fact: &Fact) -> Vec<Piece> {
     match &fact.what {

@@ -98,6 +98,11 @@ test("a misspelt field is marked at its line, in the API server's words, and ref
     assert.equal(await page.locator(".problem").getAttribute("data-line"), "12");
     await apply(page);
     assert.match(await page.locator(".terminal__line.is-error").allTextContents().then((lines) => lines.join("\n")), /strict decoding error: unknown field "spec\.replica"/);
+    assert.equal(await marks(page, "stored"), "failed/empty", "nothing is stored");
+    assert.match(await page.locator(".inspector").textContent(), /unknown field "spec\.replica"/, "the refusal is what is explained");
+    const widths = await page.evaluate(() => [".cm-note", ".cm-scroller", ".terminal__line.is-error", ".terminal__scroll"]
+      .map((of) => document.querySelector(of).getBoundingClientRect().right));
+    assert.ok(widths[0] <= widths[1] && widths[2] <= widths[3], `nothing of it is cut off: ${widths}`);
     await assert_accessible(page);
     await shot(page, "road-refused");
   });
@@ -130,3 +135,15 @@ test("the editor completes fields by the schema", async () => {
     assert.match(await page.locator(".cm-content").textContent(), /replicas:/);
   });
 });
+
+for (const [lang, words] of [["en", /DeploymentSpec\.replicas\s*How many Pods are wanted\s*integer/], ["ko", /DeploymentSpec\.replicas\s*.*[가-힣].*integer/s]]) {
+  test(`the editor explains the field under the pointer from the schema, ${lang}`, async () => {
+    await visit({ width: 1440, height: 900, lang }, async (page) => {
+      const field = page.locator(".cm-line", { hasText: "replicas:" }).first();
+      await field.hover({ position: { x: 40, y: 8 } });
+      const tooltip = page.locator(".cm-tooltip-hover");
+      await tooltip.waitFor();
+      assert.match(await tooltip.textContent(), words);
+    });
+  });
+}
