@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::actor::Actor;
 use super::server::request::Request;
+use crate::api::meta::Name;
 
 /// One command. A session is its settings and its commands; playing them again gives the same bits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +27,10 @@ pub enum Fault {
     Stop(Actor),
     /// A component that was stopped starts again, and finds what has happened meanwhile.
     Start(Actor),
+    /// The disk of a node is filled, above what its kubelet puts up with.
+    FillDisk(Name),
+    /// The disk of a node is free again.
+    FreeDisk(Name),
 }
 
 impl Fault {
@@ -34,6 +39,8 @@ impl Fault {
         match self {
             Self::Stop(actor) => format!("stop {actor}"),
             Self::Start(actor) => format!("start {actor}"),
+            Self::FillDisk(node) => format!("fill-disk {node}"),
+            Self::FreeDisk(node) => format!("free-disk {node}"),
         }
     }
 }

@@ -74,9 +74,6 @@ pub struct Executed {
     pub stderr: String,
 }
 
-/// Where commands are looked for.
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
 impl Cluster {
     /// The lines of a container's log, oldest first; empty when the Pod is not bound yet. At most the newest thousand or so
     /// are kept of a process that writes for ever.
@@ -97,14 +94,14 @@ impl Cluster {
         let previous = is_previous_meant(&pod, &container.name, request.previous)?;
         let running = self.running_pod(&pod)?;
         let run = running.and_then(|running| running.container(&container.name));
-        let process = match (run, previous) {
-            (Some(run), true) if run.process.is_running() => run.previous.as_ref(),
-            // A container that waits to be started again: the run that ended is the latest one.
-            (Some(run), true) => Some(&run.process),
-            (Some(run), false) => Some(&run.process),
-            (None, _) => None,
-        };
-        let lines = process.map(|process| process.log(self.now())).unwrap_or_default();
+        let process = run.and_then(|run| match previous && run.process.is_running() {
+            true => run.previous.as_ref(),
+            // Of a container that waits to be started again, the run that ended is the latest one.
+            false => Some(&run.process),
+        });
+        let lines = running.zip(run).zip(process);
+        let lines =
+            lines.map(|((running, run), process)| running.log(run, process, self.now())).unwrap_or_default();
         Ok(lines.into_iter().map(|(at, text)| LogLine { at, text }).collect())
     }
 
@@ -136,21 +133,35 @@ impl Cluster {
             return Err(Status { message, ..Status::internal("") });
         };
         let ip = running.as_ref().map(|running| running.ip.clone()).unwrap_or_default();
-        let mut environment = kubelet::environment_of(&self.store, &pod, &container, &ip).unwrap_or_default();
-        for (name, value) in [("PATH", PATH), ("HOME", "/root"), ("POD_IP", &ip)] {
-            environment.entry(name.to_string()).or_insert_with(|| value.to_string());
-        }
-        let files = kubelet::files_of(&self.store, &pod, &container);
+        let environment = kubelet::environment_of(&self.store, &pod, &container, &ip).unwrap_or_default();
+        let usual = |file: &str| kubelet::usual_file(&pod, &ip, file);
+        let read = |file: &str| {
+            let run =
+                running.as_ref().and_then(|running| Some((running, running.container(&container.name)?)));
+            let found = run.and_then(|(running, run)| running.file(run, file, now));
+            found.or_else(|| usual(file).filter(|_| !process.has_removed(file, now)))
+        };
+        let list = || {
+            let run =
+                running.as_ref().and_then(|running| Some((running, running.container(&container.name)?)));
+            let mut files = run.map(|(running, run)| running.files(run, now)).unwrap_or_default();
+            files.extend(
+                kubelet::USUAL_FILES.iter().filter(|file| usual(file).is_some()).map(ToString::to_string),
+            );
+            files
+        };
         let first = container.command.first().or(container.args.first());
         let main = first.map_or_else(|| registry::repository(&container.image), String::as_str).to_string();
         let around = Surroundings {
             environment: &environment,
-            read: &|file| process.file(file, now).or_else(|| files.get(file).cloned()),
-            list: &|| process.files(now).into_iter().chain(files.keys().cloned()).collect(),
+            read: &read,
+            list: &list,
             ask: &|question, _| self.asked_from(&pod, question),
             settled_seconds: 0,
             main: &main,
             input: &asked.stdin,
+            address: &ip,
+            is_plain: false,
         };
         let ran = script::run_beside(&script::quoted(&asked.command), &around);
         let exit_code = match ran.exit_code {
@@ -165,10 +176,14 @@ impl Cluster {
             // Somebody ends what would go on for ever.
             None => 130,
         };
+        let followed = ran.follows.as_ref().and_then(|file| read(file));
+        let followed: Vec<String> =
+            followed.iter().flat_map(|text| text.lines()).map(str::to_string).collect();
         let changed = !ran.deeds.is_empty() || ran.signalled;
         let text =
             |lines: &[String]| -> String { lines.iter().map(|line| stamped(line, now) + "\n").collect() };
-        let executed = Executed { exit_code, stdout: text(&ran.output), stderr: text(&ran.errors) };
+        let stdout = text(&ran.output) + &text(&followed);
+        let executed = Executed { exit_code, stdout, stderr: text(&ran.errors) };
         if changed {
             self.change_inside(&key_of(&pod), &pod.node_name, &container.name, ran.deeds, ran.signalled);
         }

@@ -221,6 +221,12 @@ impl Cluster {
                     component.queue.add(WorkKey::Sync, due_tick, Some(id));
                 }
             }
+            Fault::FillDisk(node) => {
+                self.world.full_disks.insert(node.clone());
+            }
+            Fault::FreeDisk(node) => {
+                self.world.full_disks.remove(node);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use imbl::{OrdMap, OrdSet};
 
 use super::actor::Actor;
+use crate::api::meta::Name;
 
 /// The outside world as a value.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +12,8 @@ pub struct World {
     pub external_dns: OrdMap<String, String>,
     /// The components that are stopped.
     pub stopped: OrdSet<Actor>,
+    /// The nodes whose disk somebody has filled.
+    pub full_disks: OrdSet<Name>,
     /// The addresses that the cluster's load balancer hands out, first first.
     pub entry_addresses: Vec<String>,
 }
@@ -23,6 +26,7 @@ impl Default for World {
         Self {
             external_dns: OrdMap::unit("*.example".to_string(), ENTRY_ADDRESS.to_string()),
             stopped: OrdSet::new(),
+            full_disks: OrdSet::new(),
             entry_addresses: (10..30).map(|n| format!("203.0.113.{n}")).collect(),
         }
     }

@@ -1,7 +1,8 @@
-//! The environment and the volumes of a container, as far as they can be missing.
+//! The environment of a container, and what its variables refer to in vain.
 //!
-//! Models: `pkg/kubelet/kubelet_pods.go` (`makeEnvironmentVariables`), the messages of `MountVolume` (v1.36).
-//! Leaves out: the variables that name Services.
+//! Models: `pkg/kubelet/kubelet_pods.go` (`makeEnvironmentVariables`, `getServiceEnvVarMap`, `podFieldSelectorRuntimeValue`),
+//! `pkg/kubelet/envvars/envvars.go`, `third_party/forked/golang/expansion` (v1.36). Leaves out: environment files, variables
+//! that an image brings along.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +10,16 @@ use base64::Engine as _;
 use serde_json::Value;
 
 use crate::api::kind::Kind;
-use crate::api::kinds::cluster::ConfigMap;
+use crate::api::kinds::cluster::{ConfigMap, Node};
+use crate::api::kinds::networking::Service;
 use crate::api::kinds::pod::{Container, Pod};
 use crate::api::meta::ObjectKey;
+use crate::api::quantity::Quantity;
+use crate::cluster::runtime::script::expanded;
 use crate::cluster::store::Store;
+
+/// Where commands are looked for.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The variables of a container, or what they refer to in vain.
 ///
@@ -25,7 +32,8 @@ pub fn environment(
     ip: &str,
 ) -> Result<BTreeMap<String, String>, String> {
     let namespace = &pod.meta.namespace;
-    let mut variables = BTreeMap::from([("HOSTNAME".to_string(), pod.meta.name.to_string())]);
+    let services = service_variables(store, pod);
+    let mut variables: BTreeMap<String, String> = BTreeMap::new();
     let sources = container.rest.get("envFrom").and_then(Value::as_array);
     for source in sources.into_iter().flatten() {
         let prefix = source["prefix"].as_str().unwrap_or_default();
@@ -35,14 +43,71 @@ pub fn environment(
     }
     for variable in &container.env {
         let value = match &variable.value_from {
-            Value::Null => Some(variable.value.clone()),
+            Value::Null => {
+                Some(expanded(&variable.value, &|name| variables.get(name).or_else(|| services.get(name))))
+            }
             from => one_value(store, pod, container, from, ip)?,
         };
         if let Some(value) = value {
             variables.insert(variable.name.clone(), value);
         }
     }
+    let usual = [
+        ("PATH", PATH),
+        ("HOME", "/root"),
+        ("HOSTNAME", pod.spec.rest.get("hostname").and_then(Value::as_str).unwrap_or(&pod.meta.name)),
+    ];
+    for (name, value) in usual {
+        variables.entry(name.to_string()).or_insert_with(|| value.to_string());
+    }
+    for (name, value) in services {
+        variables.entry(name).or_insert(value);
+    }
     Ok(variables)
+}
+
+/// The variables that name the Services of the Pod's namespace, and the API server's Service in any case.
+fn service_variables(store: &Store, pod: &Pod) -> BTreeMap<String, String> {
+    let mut variables = BTreeMap::new();
+    let is_linked = pod.spec.rest.get("enableServiceLinks") != Some(&Value::Bool(false));
+    let own = store.list_in::<Service>(&pod.meta.namespace).filter(|_| is_linked);
+    if let Some(api_server) = store.get::<Service>("default", "kubernetes") {
+        add_service(&mut variables, api_server);
+    }
+    for service in own {
+        add_service(&mut variables, service);
+    }
+    variables
+}
+
+fn add_service(variables: &mut BTreeMap<String, String>, service: &Service) {
+    let ip = service.spec.cluster_ip.as_str();
+    if matches!(ip, "" | "None") {
+        return;
+    }
+    let shouted = |name: &str| name.to_uppercase().replace('-', "_");
+    let prefix = shouted(&service.meta.name);
+    let mut put = |name: String, value: String| {
+        variables.insert(name, value);
+    };
+    put(format!("{prefix}_SERVICE_HOST"), ip.to_string());
+    for (index, port) in service.spec.ports.iter().enumerate() {
+        let protocol = if port.protocol.is_empty() { "TCP" } else { &port.protocol };
+        let small = protocol.to_lowercase();
+        let url = format!("{small}://{ip}:{}", port.port);
+        if index == 0 {
+            put(format!("{prefix}_SERVICE_PORT"), port.port.to_string());
+            put(format!("{prefix}_PORT"), url.clone());
+        }
+        if !port.name.is_empty() {
+            put(format!("{prefix}_SERVICE_PORT_{}", shouted(&port.name)), port.port.to_string());
+        }
+        let link = format!("{prefix}_PORT_{}_{protocol}", port.port);
+        put(format!("{link}_PROTO"), small);
+        put(format!("{link}_PORT"), port.port.to_string());
+        put(format!("{link}_ADDR"), ip.to_string());
+        put(link, url);
+    }
 }
 
 fn everything_in(store: &Store, namespace: &str, source: &Value) -> Result<BTreeMap<String, String>, String> {
@@ -63,7 +128,7 @@ fn everything_in(store: &Store, namespace: &str, source: &Value) -> Result<BTree
 }
 
 /// What a Secret holds, decoded; `None` when there is no such Secret.
-fn secret_data(store: &Store, namespace: &str, name: &str) -> Option<BTreeMap<String, String>> {
+pub fn secret_data(store: &Store, namespace: &str, name: &str) -> Option<BTreeMap<String, String>> {
     let secret = store.object(&ObjectKey::new(Kind::Secret, namespace, name))?.to_value();
     let decode = |(key, value): (&String, &Value)| {
         let bytes = base64::engine::general_purpose::STANDARD.decode(value.as_str()?).ok()?;
@@ -72,7 +137,11 @@ fn secret_data(store: &Store, namespace: &str, name: &str) -> Option<BTreeMap<St
     Some(secret["data"].as_object().into_iter().flatten().filter_map(decode).collect())
 }
 
-fn one_value(
+/// The value that a variable, or a file of a volume, is to have; nothing when what it refers to is missing and optional.
+///
+/// # Errors
+/// In the kubelet's words: what is missing.
+pub fn one_value(
     store: &Store,
     pod: &Pod,
     container: &Container,
@@ -104,131 +173,65 @@ fn one_value(
             None => Err(format!("secret \"{name}\" not found")),
         };
     }
-    let labelled = |path: &str, field: &str| {
-        path.strip_prefix(field)?.strip_prefix("['")?.strip_suffix("']").map(ToString::to_string)
+    let field = from["fieldRef"]["fieldPath"].as_str();
+    Ok(match field {
+        Some(path) => field_of(pod, path, ip),
+        None => resource_of(store, pod, container, &from["resourceFieldRef"]),
+    })
+}
+
+/// A field of the Pod, as a text.
+fn field_of(pod: &Pod, path: &str, ip: &str) -> Option<String> {
+    let labelled = |field: &str| path.strip_prefix(field)?.strip_prefix("['")?.strip_suffix("']");
+    let host = || match pod.status.host_ip.as_str() {
+        "" => ip.to_string(),
+        host => host.to_string(),
     };
-    Ok(match from["fieldRef"]["fieldPath"].as_str() {
-        Some("metadata.name") => Some(pod.meta.name.to_string()),
-        Some("metadata.namespace") => Some(pod.meta.namespace.to_string()),
-        Some("metadata.uid") => Some(pod.meta.uid.to_string()),
-        Some("spec.nodeName") => Some(pod.node_name.to_string()),
-        Some("spec.serviceAccountName") => Some(pod.spec.service_account_name.clone()),
-        Some("status.podIP" | "status.podIPs") => Some(ip.to_string()),
-        Some("status.hostIP" | "status.hostIPs") => Some(pod.status.host_ip.clone()),
-        Some(path) => {
-            let label = labelled(path, "metadata.labels").and_then(|key| pod.meta.labels.get(&key).cloned());
-            label.or_else(|| {
-                labelled(path, "metadata.annotations").and_then(|key| pod.meta.annotations.get(&key).cloned())
-            })
+    let lines = |map: &BTreeMap<String, String>| {
+        map.iter().map(|(key, value)| format!("{key}={value:?}")).collect::<Vec<_>>().join("\n")
+    };
+    Some(match path {
+        "metadata.name" => pod.meta.name.to_string(),
+        "metadata.namespace" => pod.meta.namespace.to_string(),
+        "metadata.uid" => pod.meta.uid.to_string(),
+        "metadata.labels" => lines(&pod.meta.labels),
+        "metadata.annotations" => lines(&pod.meta.annotations),
+        "spec.nodeName" => pod.node_name.to_string(),
+        "spec.serviceAccountName" => pod.spec.service_account_name.clone(),
+        "status.podIP" | "status.podIPs" => ip.to_string(),
+        "status.hostIP" | "status.hostIPs" => host(),
+        _ => {
+            let label = labelled("metadata.labels").and_then(|key| pod.meta.labels.get(key));
+            let annotation =
+                || labelled("metadata.annotations").and_then(|key| pod.meta.annotations.get(key));
+            label.or_else(annotation).cloned().unwrap_or_default()
         }
-        None => from["resourceFieldRef"]["resource"].as_str().map(|resource| {
-            let (list, name) = resource.split_once('.').unwrap_or(("", resource));
-            let list =
-                if list == "limits" { &container.resources.limits } else { &container.resources.requests };
-            list.get(name).map_or(0, crate::api::quantity::Quantity::value).to_string()
+    })
+}
+
+/// What a container asks for or may use, in units of the divisor, rounded up. A limit that is not set is what the node has.
+fn resource_of(store: &Store, pod: &Pod, container: &Container, wanted: &Value) -> Option<String> {
+    let (list, name) = wanted["resource"].as_str()?.split_once('.')?;
+    let named = wanted["containerName"].as_str().filter(|named| !named.is_empty());
+    let mut all = pod.spec.containers.iter().chain(&pod.spec.init_containers);
+    let container = named.map_or(Some(container), |named| all.find(|container| container.name == named))?;
+    let resources = &container.resources;
+    let amount = match list {
+        "limits" => resources.limits.get(name).copied().or_else(|| {
+            let node = store.get::<Node>("", &pod.node_name)?;
+            node.status.allocatable.get(name).copied()
         }),
-    })
-}
-
-/// The first volume that cannot be mounted, and why: `("conf", "configmap \"settings\" not found")`.
-pub fn unmountable(store: &Store, pod: &Pod) -> Option<(String, String)> {
-    let volumes = pod.spec.rest.get("volumes").and_then(Value::as_array);
-    volumes.into_iter().flatten().find_map(|volume| {
-        let name = volume["name"].as_str().unwrap_or_default().to_string();
-        missing_source(store, pod, volume).map(|why| (name, why))
-    })
-}
-
-fn missing_source(store: &Store, pod: &Pod, volume: &Value) -> Option<String> {
-    let config_map = &volume["configMap"];
-    if let Some(name) = config_map["name"].as_str() {
-        let is_missing =
-            config_map["optional"] != true && store.get::<ConfigMap>(&pod.meta.namespace, name).is_none();
-        // Every namespace has this one in a usual cluster, whether or not it is kept here.
-        return (is_missing && name != "kube-root-ca.crt").then(|| format!("configmap \"{name}\" not found"));
-    }
-    let secret = &volume["secret"];
-    let name = secret["secretName"].as_str()?;
-    let is_missing = secret["optional"] != true && secret_data(store, &pod.meta.namespace, name).is_none();
-    is_missing.then(|| format!("secret \"{name}\" not found"))
-}
-
-/// The files that the container's volumes put into it, by path; those of volumes that hold nothing from the start are
-/// left out.
-pub fn files_of(store: &Store, pod: &Pod, container: &Container) -> BTreeMap<String, String> {
-    let mut files = BTreeMap::new();
-    let mounts = container.rest.get("volumeMounts").and_then(Value::as_array);
-    let volumes = pod.spec.rest.get("volumes").and_then(Value::as_array);
-    for mount in mounts.into_iter().flatten() {
-        let text = |key: &str| mount[key].as_str().unwrap_or_default();
-        let Some(volume) = volumes.into_iter().flatten().find(|volume| volume["name"] == mount["name"])
-        else {
-            continue;
-        };
-        let (path, sub_path) = (text("mountPath").trim_end_matches('/'), text("subPath"));
-        for (name, content) in contents_of(store, pod, volume) {
-            match sub_path {
-                "" => files.insert(format!("{path}/{name}"), content),
-                sub_path if sub_path == name => files.insert(path.to_string(), content),
-                _ => None,
-            };
-        }
-    }
-    files
-}
-
-/// What a volume holds, by file name.
-fn contents_of(store: &Store, pod: &Pod, volume: &Value) -> Vec<(String, String)> {
-    let namespace = &pod.meta.namespace;
-    // The keys of a source under the names that its items give them.
-    let picked = |data: BTreeMap<String, String>, source: &Value| -> Vec<(String, String)> {
-        match source["items"].as_array() {
-            None => data.into_iter().collect(),
-            Some(items) => items
-                .iter()
-                .filter_map(|item| {
-                    Some((item["path"].as_str()?.to_string(), data.get(item["key"].as_str()?)?.clone()))
-                })
-                .collect(),
-        }
+        _ => resources.requests.get(name).copied(),
     };
-    let config_map = |source: &Value| {
-        let found = source["name"].as_str().and_then(|name| store.get::<ConfigMap>(namespace, name));
-        match found {
-            Some(found) => picked(found.data.clone(), source),
-            None if source["name"] == "kube-root-ca.crt" => {
-                vec![(
-                    "ca.crt".to_string(),
-                    "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n".to_string(),
-                )]
-            }
-            None => Vec::new(),
-        }
+    let divisor = wanted["divisor"].as_str().and_then(|divisor| Quantity::parse(divisor).ok());
+    let divisor = divisor.filter(|divisor| divisor.milli() > 0).unwrap_or(Quantity::from_value(1));
+    let amount = amount.unwrap_or_default();
+    let (amount, divisor) = if name == "cpu" {
+        (amount.milli(), divisor.milli())
+    } else {
+        (amount.value(), divisor.value().max(1))
     };
-    let secret = |source: &Value, name: &str| {
-        let found = source[name].as_str().and_then(|name| secret_data(store, namespace, name));
-        found.map_or(Vec::new(), |data| picked(data, source))
-    };
-    let downward = |source: &Value| {
-        let items = source["items"].as_array();
-        let item = |item: &Value| {
-            let value = one_value(store, pod, &Container::default(), item, &pod.status.pod_ip).ok().flatten();
-            Some((item["path"].as_str()?.to_string(), value.unwrap_or_default()))
-        };
-        items.into_iter().flatten().filter_map(item).collect::<Vec<_>>()
-    };
-    let mut contents = config_map(&volume["configMap"]);
-    contents.extend(secret(&volume["secret"], "secretName"));
-    contents.extend(downward(&volume["downwardAPI"]));
-    for source in volume["projected"]["sources"].as_array().into_iter().flatten() {
-        contents.extend(config_map(&source["configMap"]));
-        contents.extend(secret(&source["secret"], "name"));
-        contents.extend(downward(&source["downwardAPI"]));
-        if let Some(path) = source["serviceAccountToken"]["path"].as_str() {
-            contents.push((path.to_string(), "a token".to_string()));
-        }
-    }
-    contents
+    Some(((amount + divisor - 1) / divisor).to_string())
 }
 
 #[cfg(test)]

@@ -5,17 +5,21 @@
 //! in between, a steady Pod needs no work.
 //!
 //! Models: `pkg/kubelet` (v1.36): `pod_workers.go`, `kuberuntime/kuberuntime_manager.go`, `images/image_manager.go`,
-//! `prober`, `status`. Leaves out: admission of Pods that do not fit, eviction, static Pods, ephemeral containers, resizing.
+//! `prober`, `status`. Leaves out: static Pods, ephemeral containers, resizing.
 
 mod addresses;
-mod back_off;
+mod admission;
+pub mod back_off;
 mod environment;
+mod eviction;
 mod heartbeat;
-mod probes;
+mod hooks;
+pub mod probes;
 mod reach;
-mod restarts;
-mod status;
+pub mod restarts;
+pub mod status;
 mod sync;
+mod volumes;
 mod worker;
 
 use std::sync::Arc;
@@ -23,8 +27,10 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use self::addresses::Addresses;
-pub use self::environment::{environment as environment_of, files_of};
+pub use self::environment::environment as environment_of;
+use self::eviction::Pressure;
 pub use self::reach::{answer_to, endpoint_of, service_of};
+pub use self::volumes::{USUAL_FILES, usual_file};
 use self::worker::Worker;
 use crate::api::kind::Kind;
 use crate::api::kinds::pod::Pod;
@@ -46,6 +52,7 @@ pub struct Memory {
     pub runtime: NodeRuntime,
     workers: OrdMap<ObjectKey, Arc<Worker>>,
     addresses: Addresses,
+    pressure: Pressure,
 }
 
 impl Memory {
@@ -74,7 +81,7 @@ impl Memory {
 
 /// The kubelets that a change concerns, with their keys: those of the node that a Pod is bound to. A kubelet knows what it
 /// wrote itself, unless that made the object vanish.
-pub fn concerns(_view: &View<'_>, change: &Change) -> Vec<(Actor, WorkKey)> {
+pub fn concerns(view: &View<'_>, change: &Change) -> Vec<(Actor, WorkKey)> {
     match change.key.kind {
         Kind::Pod => {
             let Some(pod) = change.either_as::<Pod>().filter(|pod| pod.is_bound()) else { return Vec::new() };
@@ -83,6 +90,14 @@ pub fn concerns(_view: &View<'_>, change: &Change) -> Vec<(Actor, WorkKey)> {
                 return Vec::new();
             }
             vec![(kubelet, WorkKey::Object(change.key.clone()))]
+        }
+        Kind::ConfigMap | Kind::Secret if change.old.is_some() && change.new.is_some() => {
+            let is_secret = change.key.kind == Kind::Secret;
+            let pods = view.store.list_in::<Pod>(&change.key.namespace);
+            let reads =
+                |pod: &&Arc<Pod>| pod.is_bound() && volumes::mounts_config(pod, &change.key.name, is_secret);
+            let keyed = |pod: &Arc<Pod>| (Actor::Kubelet(pod.node_name.clone()), WorkKey::Object(pod.key()));
+            pods.filter(reads).map(keyed).collect()
         }
         Kind::Node if change.old.is_none() => {
             vec![(Actor::Kubelet(change.key.name.clone()), WorkKey::Heartbeat)]
@@ -100,7 +115,11 @@ pub fn reconcile(
     key: &WorkKey,
 ) -> Outcome {
     match key {
-        WorkKey::Heartbeat => heartbeat::beat(node, view),
+        WorkKey::Heartbeat => {
+            let mut outcome = Outcome::default();
+            eviction::synchronize(node, memory, view, &mut outcome);
+            heartbeat::beat(node, &memory.pressure, view, outcome)
+        }
         WorkKey::Sync => start(node, memory, view),
         WorkKey::Object(pod) | WorkKey::Probe(pod) if pod.kind == Kind::Pod => {
             sync::look_at(node, memory, stream, view, pod)
@@ -111,7 +130,7 @@ pub fn reconcile(
 
 /// The kubelet starts again: it says so, reports the node, and looks at every Pod that it has, or should have.
 fn start(node: &Name, memory: &Memory, view: &View<'_>) -> Outcome {
-    let mut outcome = heartbeat::start(node, view);
+    let mut outcome = heartbeat::start(node, &memory.pressure, view);
     let bound = view.store.pods_on(node).map(|pod| pod.key());
     let mut keys: Vec<ObjectKey> = bound.chain(memory.workers.keys().cloned()).collect();
     keys.sort();

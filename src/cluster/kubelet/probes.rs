@@ -3,7 +3,7 @@
 //! A probe's outcome follows from the process and the time, so only the runs that change a result or tell an event are
 //! carried out.
 //!
-//! Models: `pkg/kubelet/prober` (v1.36). Leaves out: gRPC, probe timeouts of slow processes, the random phase after a
+//! Models: `pkg/kubelet/prober` (v1.36). Leaves out: what a gRPC service answers, probe timeouts of slow processes, the random phase after a
 //! restart of the kubelet.
 
 use crate::api::int_or_string::IntOrString;
@@ -184,7 +184,23 @@ pub fn run(probe: &Probe, target: &Target<'_>, now: Timestamp) -> Outcome {
             None => fail(format!("dial tcp {ip}:{port}: connect: connection refused")),
         };
     }
+    if let Some(port) = grpc_port(probe) {
+        let seconds = probe.timeout_seconds.max(1);
+        return match target.pod.listener(port, now) {
+            Some(_) => Outcome { success: true, output: String::new() },
+            None => fail(format!(
+                "timeout: failed to connect service \"{}:{port}\" within {seconds}s: context deadline exceeded",
+                target.pod.ip
+            )),
+        };
+    }
     Outcome { success: true, output: String::new() }
+}
+
+/// The port that a probe asks by gRPC.
+fn grpc_port(probe: &Probe) -> Option<i32> {
+    let port = probe.rest.get("grpc")?.get("port")?.as_i64()?;
+    i32::try_from(port).ok()
 }
 
 /// When the outcome of the probe changes next by itself; `None` when it stays as it is.
@@ -205,12 +221,19 @@ pub fn next_change(probe: &Probe, target: &Target<'_>, now: Timestamp) -> Option
             }
             None => {
                 let openings = process.program.listens.iter().filter_map(|l| process.listens_from(l.port));
-                openings.filter(|opening| *opening > now).chain(process.next_file_change(now)).min()
+                openings.filter(|opening| *opening > now).chain(target.pod.next_file_change(now)).min()
             }
         };
     }
+    if let Some(port) = grpc_port(probe) {
+        return listens(&IntOrString::Int(port));
+    }
     let port = probe.http_get.as_ref().map(|http| &http.port);
-    listens(port.or(probe.tcp_socket.as_ref().map(|tcp| &tcp.port))?)
+    let change = listens(port.or(probe.tcp_socket.as_ref().map(|tcp| &tcp.port))?);
+    // What a web server answers may depend on a file that comes and goes.
+    let pages = probe.http_get.is_some()
+        && target.pod.containers.iter().any(|c| c.process.program.answers.folder().is_some());
+    change.into_iter().chain(target.pod.next_file_change(now).filter(|_| pages)).min()
 }
 
 /// The port's number, looked up among the container's ports if it is a name.
@@ -263,7 +286,7 @@ fn run_command(command: &[String], target: &Target<'_>, now: Timestamp) -> Outco
         Some(Told::Always(success)) => success,
         Some(Told::Turning { success, after_seconds }) => (age >= after_seconds) == success,
         None => {
-            let read = |file: &str| process.file(file, now);
+            let read = |file: &str| target.pod.file(target.running, file, now);
             let ran = script::run_among(&script::quoted(command), &read);
             return match ran.exit_code {
                 Some(code) => {
@@ -303,8 +326,7 @@ mod tests {
             image: "api".to_string(),
             init: false,
             process,
-            previous: None,
-            restart_count: 0,
+            ..RunningContainer::default()
         };
         RunningPod { ip: "10.244.1.2".to_string(), containers: vec![container], ..RunningPod::default() }
     }

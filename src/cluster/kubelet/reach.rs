@@ -25,7 +25,8 @@ pub fn answer_to(view: &View<'_>, namespace: &str, question: &Question) -> Answe
         None => {
             let is_pod = view.store.list::<Pod>().any(|pod| pod.status.pod_ip == address && pod.is_ready());
             let is_outside = !address.starts_with("10.");
-            (is_pod || is_outside).then(String::new)
+            let page = || format!("<html><head></head><body>{}</body></html>\n", question.host);
+            (is_pod || is_outside).then(|| if is_outside { page() } else { String::new() })
         }
     }
 }
@@ -54,7 +55,19 @@ fn address_of(store: &Store, world: &World, namespace: &str, host: &str) -> Opti
     if matches!(short, "kubernetes" | "kubernetes.default" | "kubernetes.default.svc") {
         return Some("10.96.0.1".to_string());
     }
-    world.resolve(host).map(|(_, address)| address.to_string())
+    let resolved = world.resolve(host).map(|(_, address)| address.to_string());
+    resolved.or_else(|| is_elsewhere(host).then(|| ELSEWHERE_ADDRESS.to_string()))
+}
+
+/// The address of every host of the internet that no record speaks of.
+const ELSEWHERE_ADDRESS: &str = "198.51.100.7";
+
+/// Whether the name is one of the internet at large, which is there for whoever asks.
+fn is_elsewhere(host: &str) -> bool {
+    let host = host.trim_end_matches('.');
+    let ends = ["com", "org", "net", "io", "dev", "edu", "gov", "ch", "de", "kr", "eu"];
+    host.rsplit_once('.')
+        .is_some_and(|(name, end)| !name.ends_with(".example") && !name.is_empty() && ends.contains(&end))
 }
 
 fn slices<'a>(store: &'a Store, service: &'a Service) -> impl Iterator<Item = &'a EndpointSlice> {

@@ -35,6 +35,13 @@ pub struct Report<'a> {
     pub now: Timestamp,
 }
 
+/// The longest message of a container.
+const MESSAGE_BYTES: usize = 4096;
+
+/// How many lines, and how many bytes, of a log stand in for such a message.
+const FALLBACK_LINES: usize = 80;
+const FALLBACK_BYTES: usize = 2048;
+
 /// The conditions that the kubelet looks after, in its order.
 const OWN_CONDITIONS: [&str; 5] =
     ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
@@ -58,12 +65,16 @@ pub fn status_of(report: &Report<'_>) -> PodStatus {
         spec.containers.iter().map(|container| container_status(report, container, false)).collect();
     let over = worker.stage == Stage::Over;
     let finished_phase = match phase_of(spec, &status, over || worker.stage == Stage::Finishing) {
-        _ if worker.deadline_passed => "Failed",
+        _ if worker.deadline_passed || worker.evicted.is_some() => "Failed",
         phase => phase,
     };
     if worker.deadline_passed && over {
         status.reason = "DeadlineExceeded".to_string();
         status.message = "Pod was active on the node longer than the specified deadline".to_string();
+    }
+    if let Some(message) = worker.evicted.as_ref().filter(|_| over) {
+        status.reason = "Evicted".to_string();
+        status.message.clone_from(message);
     }
     // The final phase is told only when nothing is left of the Pod on the node.
     status.phase = match finished_phase {
@@ -79,6 +90,9 @@ pub fn status_of(report: &Report<'_>) -> PodStatus {
     .to_string();
     let readiness = Readiness::of(spec, &status, finished_phase);
     set_conditions(report, &mut status, &readiness);
+    if let Some(message) = &worker.evicted {
+        status.set_condition("DisruptionTarget", "True", "TerminationByKubelet", message, report.now);
+    }
     if status.rest.get("resources").is_none() {
         status.rest.set("resources", Some(json!({})));
     }
@@ -120,7 +134,7 @@ fn container_status(report: &Report<'_>, container: &Container, init: bool) -> C
                 started_at: Some(run.process.started_at),
                 ..ContainerStateRunning::default()
             });
-            status.last_state = ended_state(run.previous.as_ref());
+            status.last_state = ended_state(report, container, run, run.previous.as_ref());
             let passed = |state: Option<&super::probes::ProbeState>| state.is_none_or(|state| state.success);
             let started = passed(keeper.and_then(|keeper| keeper.startup.as_ref()));
             let is_server = !init || is_sidecar(container);
@@ -131,17 +145,18 @@ fn container_status(report: &Report<'_>, container: &Container, init: bool) -> C
         Some(ended) => {
             let comes_back = report.worker.stopping.is_none()
                 && !report.worker.deadline_passed
+                && report.worker.evicted.is_none()
                 && report.worker.stage < Stage::Finishing
                 && is_restarted(spec, container, init, ended.exit_code);
             match waiting.filter(|_| comes_back) {
                 Some((reason, message)) => {
-                    status.last_state = ended_state(Some(&run.process));
+                    status.last_state = ended_state(report, container, run, Some(&run.process));
                     status.state.waiting =
                         Some(ContainerStateWaiting { reason, message, ..ContainerStateWaiting::default() });
                 }
                 None => {
-                    status.state = ended_state(Some(&run.process));
-                    status.last_state = ended_state(run.previous.as_ref());
+                    status.state = ended_state(report, container, run, Some(&run.process));
+                    status.last_state = ended_state(report, container, run, run.previous.as_ref());
                 }
             }
             status.ready = init && !is_sidecar(container) && ended.exit_code == 0;
@@ -155,7 +170,12 @@ fn shown_image(report: &Report<'_>, run: &RunningContainer) -> String {
     if report.recorded { run.image.clone() } else { registry::full_name(&run.image) }
 }
 
-fn ended_state(process: Option<&Process>) -> ContainerState {
+fn ended_state(
+    report: &Report<'_>,
+    container: &Container,
+    run: &RunningContainer,
+    process: Option<&Process>,
+) -> ContainerState {
     let Some((process, ended)) = process.and_then(|process| Some((process, process.ended.as_ref()?))) else {
         return ContainerState::default();
     };
@@ -164,6 +184,7 @@ fn ended_state(process: Option<&Process>) -> ContainerState {
         terminated: Some(ContainerStateTerminated {
             exit_code: *exit_code,
             reason: reason.clone(),
+            message: last_words(report, container, run, process),
             started_at: Some(process.started_at),
             finished_at: Some(*at),
             container_id: process.container_id.clone(),
@@ -171,6 +192,40 @@ fn ended_state(process: Option<&Process>) -> ContainerState {
         }),
         ..ContainerState::default()
     }
+}
+
+/// What a container that ended left in its message file; if nothing, and its spec wants that, the end of its log.
+fn last_words(
+    report: &Report<'_>,
+    container: &Container,
+    run: &RunningContainer,
+    process: &Process,
+) -> String {
+    if let Some(error) = &process.program.start_error {
+        return error.clone();
+    }
+    if process.program.moments.is_empty() && process.program.cycle.is_none() && process.beside.is_empty() {
+        return String::new();
+    }
+    let text = |key: &str| container.rest.get(key).and_then(Value::as_str);
+    let path = text("terminationMessagePath").unwrap_or("/dev/termination-log");
+    let ended = process.ended.as_ref();
+    let now = ended.map_or(report.now, |ended| ended.at);
+    let written = process.file(path, now).unwrap_or_default();
+    let is_failed = ended.is_some_and(|ended| ended.exit_code != 0);
+    if !written.is_empty() || !is_failed || text("terminationMessagePolicy") != Some("FallbackToLogsOnError")
+    {
+        return end_of(&written, MESSAGE_BYTES);
+    }
+    let lines = report.running.log(run, process, now);
+    let last = &lines[lines.len().saturating_sub(FALLBACK_LINES)..];
+    end_of(&last.iter().map(|(_, line)| format!("{line}\n")).collect::<String>(), FALLBACK_BYTES)
+}
+
+/// At most that many bytes of the end of a text.
+fn end_of(text: &str, bytes: usize) -> String {
+    let from = (text.len().saturating_sub(bytes)..=text.len()).find(|at| text.is_char_boundary(*at));
+    text[from.unwrap_or(text.len())..].to_string()
 }
 
 /// The phase that the containers amount to.

@@ -4,17 +4,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Memory;
+use super::admission;
 use super::back_off::{BackOff, printed};
-use super::environment::{environment, files_of, unmountable};
+use super::environment::{environment, secret_data};
+use super::hooks::{self, Hook, hook};
 use super::probes::{self, ProbeKind, ProbeState, Target};
 use super::reach::answer_to;
 use super::restarts::{is_restarted, is_sidecar};
 use super::status::{Report, in_words, status_of};
+use super::volumes::{files_of, shared_mounts, unmountable, usual_file};
 use super::worker::{Keeper, Kill, Mount, Pulling, Stage, Stopping, Worker};
 use crate::api::kinds::cluster::Node;
 use crate::api::kinds::pod::{Container, Pod, PodStatus, Probe};
 use crate::api::meta::{Name, ObjectKey};
-use crate::api::object::Object;
+use crate::api::object::{Object, Resource};
 use crate::api::time::Timestamp;
 use crate::cluster::because::Because;
 use crate::cluster::component::{Outcome, View};
@@ -22,12 +25,13 @@ use crate::cluster::fact::{RuntimeEvent, What};
 use crate::cluster::queue::WorkKey;
 use crate::cluster::rng::Stream;
 use crate::cluster::runtime::applications::{self, Start};
-use crate::cluster::runtime::node::{RunningContainer, RunningPod};
+use crate::cluster::runtime::node::{Files, RunningContainer, RunningPod};
 use crate::cluster::runtime::process::{End, Ended, Process, Program, Stop};
+use crate::cluster::runtime::registry;
 use crate::cluster::runtime::script::{Answered, Question};
-use crate::cluster::runtime::{registry, script};
 use crate::cluster::server::request::Propagation;
 use crate::cluster::server::write::{EventRecord, Operation};
+use crate::cluster::store::Store;
 
 /// Rounds of one look: each begins when the one before changed something on the node.
 const MAX_ROUNDS: u32 = 8;
@@ -45,8 +49,14 @@ const RECORDED_RESYNC_SECONDS: i64 = 10;
 /// The longest wait for a volume.
 const MAX_MOUNT_WAIT_SECONDS: i64 = 122;
 
+/// As long as this is a hook waited for that has no end.
+const HOOK_SECONDS: i64 = 86_400;
+
 /// The most answers of the network that are remembered of one process.
 const MAX_ANSWERS: usize = 200;
+
+/// The shortest time that a process has to stop, whatever its Pod grants.
+const LEAST_GRACE_SECONDS: i64 = 2;
 
 /// What the network has answered a process: by question, from which second of its life on which answer.
 type Told = Vec<(Question, Vec<(i64, Answered)>)>;
@@ -82,6 +92,27 @@ struct Look<'a> {
     failed: bool,
     /// How long the first restart of this round still has to wait.
     restart_wait: Option<i64>,
+    /// How many hooks failed in this look.
+    failed_hooks: u32,
+}
+
+/// The registries that the Pod has credentials for, and the pull secrets that are not there.
+fn registry_secrets(store: &Store, pod: &Pod) -> (Vec<String>, Vec<String>) {
+    let (mut hosts, mut missing) = (Vec::new(), Vec::new());
+    let named = pod.spec.rest.get("imagePullSecrets").and_then(serde_json::Value::as_array);
+    for name in named.into_iter().flatten().filter_map(|secret| secret["name"].as_str()) {
+        let Some(data) = secret_data(store, &pod.meta.namespace, name) else {
+            missing.push(name.to_string());
+            continue;
+        };
+        let config = data.get(".dockerconfigjson").or_else(|| data.get(".dockercfg"));
+        let config = config.and_then(|text| serde_json::from_str::<serde_json::Value>(text).ok());
+        let auths =
+            config.as_ref().map(|config| if config["auths"].is_object() { &config["auths"] } else { config });
+        let auths = auths.and_then(serde_json::Value::as_object);
+        hosts.extend(auths.into_iter().flat_map(|auths| auths.keys().cloned()));
+    }
+    (hosts, missing)
 }
 
 /// Looks at one Pod.
@@ -132,6 +163,7 @@ pub fn look_at(
                 changed: false,
                 failed: false,
                 restart_wait: None,
+                failed_hooks: 0,
             };
             if is_new {
                 look.take_on();
@@ -168,6 +200,7 @@ fn vanished(node: &Name, memory: &mut Memory, view: &View<'_>, key: &ObjectKey, 
     let because = Because::new("because.kubelet.vanished").with("pod", &key.name);
     let mut outcome = Outcome::nothing(because.clone());
     let Some(running) = memory.runtime.pods.remove(key) else { return outcome };
+    memory.pressure.memory_bytes -= running.memory_bytes();
     give_back_address(memory, view, node, &running);
     if worker.stopping.is_some() {
         return outcome;
@@ -207,14 +240,44 @@ impl Look<'_> {
         self.view.settings.recorded_runtime
     }
 
-    /// The first look: the Pod is taken on, and its status says so.
+    /// The first look: the Pod is taken on, and its status says so; or it is refused.
     fn take_on(&mut self) {
+        if let Some((reason, message)) = self.refusal() {
+            let because =
+                Because::new("because.kubelet.refused").with("pod", &self.key.name).with("why", &message);
+            self.tell(reason, true, message.clone(), None, because.clone());
+            self.status.phase = "Failed".to_string();
+            self.status.reason = reason.to_string();
+            self.status.message = format!("Pod was rejected: {message}");
+            self.status.start_time = self.status.start_time.or(Some(self.now()));
+            self.status.observed_generation = self.pod.meta.generation;
+            self.status.conditions.retain(|condition| condition.condition_type != "PodScheduled");
+            self.status_because = Some(because);
+            self.worker.stage = Stage::Over;
+            self.worker.is_refused = true;
+            return;
+        }
         let because =
             Because::new("because.kubelet.bound").with("pod", &self.key.name).with("node", self.node);
         self.status_because = Some(because.clone());
         self.outcome.because = Some(because);
         self.take_status();
         self.outcome.look_again(WorkKey::Object(self.key.clone()), 1);
+    }
+
+    /// Why the node does not take the Pod on, if it does not.
+    fn refusal(&self) -> Option<admission::Refusal> {
+        let node = self.view.store.get::<Node>("", self.node)?;
+        if let Some(refusal) = self.memory.pressure.refusal(&self.pod) {
+            return Some(refusal);
+        }
+        let is_taken_on = |pod: &&Arc<Pod>| {
+            let worker = self.memory.workers.get(&pod.key()).filter(|worker| worker.uid == pod.meta.uid);
+            !pod.is_finished() && worker.is_some_and(|worker| worker.stage < Stage::Over)
+        };
+        let others: Vec<&Pod> =
+            self.view.store.pods_on(self.node).filter(is_taken_on).map(AsRef::as_ref).collect();
+        admission::refusal(&self.pod, node, &others)
     }
 
     /// Every further look.
@@ -229,9 +292,13 @@ impl Look<'_> {
             Stage::Finishing => return self.end(),
             Stage::Accepted | Stage::Sandboxed => {}
         }
+        if self.worker.evicted.is_some() {
+            return self.end_for_eviction();
+        }
         if self.is_past_deadline() {
             return self.end_for_deadline();
         }
+        self.refresh_files();
         self.resync();
         let probed = self.run_probes();
         let now = self.now();
@@ -282,7 +349,63 @@ impl Look<'_> {
         }
     }
 
-    /// Tells every process that runs to stop.
+    /// The node ran out of something: what runs is stopped, then the Pod has failed.
+    fn end_for_eviction(&mut self) {
+        let because = Because::new("because.kubelet.evicted").with("pod", &self.key.name);
+        if !self.worker.cut_short {
+            self.worker.cut_short = true;
+            self.stop_everything(1, &because);
+        }
+        if self.running.is_running() {
+            self.status_because = Some(because);
+            self.take_status();
+        } else {
+            self.end();
+        }
+    }
+
+    /// Files of ConfigMaps and Secrets are written again some time after those have changed; parts of volumes that are
+    /// mounted by `subPath` are not.
+    fn refresh_files(&mut self) {
+        let now = self.now();
+        if self.running.containers.iter().all(|run| run.files.is_none()) {
+            return;
+        }
+        let is_due = self.worker.refresh_at.is_some_and(|at| at <= now);
+        if is_due {
+            self.worker.refresh_at = None;
+        }
+        let pod = Arc::clone(&self.pod);
+        let mut is_stale = false;
+        for (container, _) in all_containers(&pod) {
+            let Some(run) = self.running.containers.iter_mut().find(|run| run.name == container.name) else {
+                continue;
+            };
+            let Some(before) = run.files.as_deref() else { continue };
+            let after = files_of(self.view.store, &pod, container, &self.running.ip, Some(before))
+                .unwrap_or_default();
+            if after == *before {
+                continue;
+            }
+            if is_due {
+                run.files = Some(Arc::new(after));
+                self.worker.keeper(&container.name).probe_again();
+                let because =
+                    Because::new("because.kubelet.files-refreshed").with("container", &container.name);
+                self.outcome.because.get_or_insert(because);
+            } else {
+                is_stale = true;
+            }
+        }
+        if is_stale && self.worker.refresh_at.is_none() {
+            // The next time that the Pod is synchronised, wherever in its period it is now.
+            let period = if self.recorded() { RECORDED_RESYNC_SECONDS } else { RESYNC_SECONDS };
+            let wait = i64::from(self.stream.below(u32::try_from(period + period / 2).unwrap_or(1)));
+            self.worker.refresh_at = Some(Timestamp(now.0 + 1 + wait));
+        }
+    }
+
+    /// Tells every process that runs to stop; sidecars only when the others have stopped.
     fn stop_everything(&mut self, grace_seconds: i64, because: &Because) {
         self.worker.pulling = None;
         self.worker.retry_at = None;
@@ -293,7 +416,35 @@ impl Look<'_> {
                 let message = format!("Stopping container {}", container.name);
                 let because = because.clone().with("container", &container.name);
                 self.tell("Killing", false, message, Some((container, init)), because);
-                self.stop_container(container, grace_seconds);
+                if init && is_sidecar(container) {
+                    self.worker.keeper(&container.name).stops_last = true;
+                } else {
+                    self.stop_container(container, grace_seconds);
+                }
+            }
+        }
+        self.stop_next_sidecars(grace_seconds);
+    }
+
+    /// Sidecars stop one after the other, the last one first, once the containers that they serve have stopped.
+    fn stop_next_sidecars(&mut self, grace_seconds: i64) {
+        let pod = Arc::clone(&self.pod);
+        let runs = |look: &Self, container: &Container| {
+            look.running.container(&container.name).is_some_and(|run| run.process.is_running())
+        };
+        if pod.spec.containers.iter().any(|container| runs(self, container)) {
+            return;
+        }
+        for container in pod.spec.init_containers.iter().rev() {
+            if !runs(self, container) {
+                continue;
+            }
+            let keeper = self.worker.keeper(&container.name);
+            if std::mem::take(&mut keeper.stops_last) && !self.stop_container(container, grace_seconds) {
+                return;
+            }
+            if runs(self, container) {
+                return;
             }
         }
     }
@@ -320,7 +471,10 @@ impl Look<'_> {
         self.plan_next_look();
         let key = self.key.clone();
         if self.worker.stage > Stage::Accepted {
-            self.memory.runtime.pods.insert(key.clone(), Arc::new(self.running));
+            let memory_bytes = self.running.memory_bytes();
+            let before = self.memory.runtime.pods.insert(key.clone(), Arc::new(self.running));
+            self.memory.pressure.memory_bytes +=
+                memory_bytes - before.map_or(0, |before| before.memory_bytes());
         }
         self.memory.workers.insert(key, Arc::new(self.worker));
         self.outcome
@@ -344,6 +498,9 @@ impl Look<'_> {
     }
 
     fn take_status(&mut self) {
+        if self.worker.is_refused {
+            return;
+        }
         let host_ip = self.host_ip();
         let report = Report {
             pod: &self.pod,
@@ -370,6 +527,7 @@ impl Look<'_> {
             self.changed = false;
             self.failed = false;
             self.restart_wait = None;
+            self.check_pull_secrets();
             let mut tried = Vec::new();
             match pulled.take() {
                 Some(pulling) => {
@@ -391,10 +549,32 @@ impl Look<'_> {
             }
         }
         self.worker.retry_at = None;
-        if self.failed && self.worker.pulling.is_none() {
+        if self.failed_hooks > 1 {
+            // The end of the second one wakes the kubelet once more.
+            self.worker.retry_at = Some(Timestamp(self.now().0 + 1));
+        } else if self.failed && self.worker.pulling.is_none() {
             let wait = RETRY_SECONDS.min(self.restart_wait.unwrap_or(RETRY_SECONDS)).max(1);
             self.worker.retry_at = Some(self.jittered(wait));
         }
+    }
+
+    /// Pull secrets that are not there are told, and done without.
+    fn check_pull_secrets(&mut self) {
+        let missing = registry_secrets(self.view.store, &self.pod).1;
+        if !missing.is_empty() {
+            let names = missing.join(", ");
+            let because = Because::new("because.kubelet.pull-secret-missing").with("secret", &names);
+            let message = format!(
+                "Unable to retrieve some image pull secrets ({names}); attempting to pull the image may not succeed."
+            );
+            self.tell("FailedToRetrieveImagePullSecret", true, message, None, because);
+        }
+    }
+
+    /// What the registry answers to the Pod.
+    fn pull(&self, image: &str) -> registry::Pull {
+        let hosts = registry_secrets(self.view.store, &self.pod).0;
+        registry::pull(image, self.recorded(), &hosts)
     }
 
     /// That many seconds from now, or up to half as many more.
@@ -463,9 +643,10 @@ impl Look<'_> {
                 Because::new("because.kubelet.mount-failed").with("volume", &volume).with("why", &why);
             let message = format!("MountVolume.SetUp failed for volume \"{volume}\" : {why}");
             self.tell("FailedMount", true, message, None, because);
+            let now = self.now();
             let wait = self.worker.mount.as_ref().map_or(1, |mount| mount.wait_seconds);
             self.worker.mount = Some(Mount {
-                retry_at: Timestamp(self.now().0 + wait),
+                retry_at: Timestamp(now.0 + wait),
                 wait_seconds: (wait * 2).min(MAX_MOUNT_WAIT_SECONDS),
             });
             return false;
@@ -539,10 +720,23 @@ impl Look<'_> {
     /// Tells a process to stop. Returns whether it is gone at once.
     fn stop_container(&mut self, container: &Container, grace_seconds: i64) -> bool {
         let now = self.now();
-        let hook_seconds = hook_seconds(container, "preStop").min(grace_seconds);
+        let mut hook_seconds = 0;
+        if grace_seconds > 0
+            && let Some(hook) = self.hook(container, "preStop")
+        {
+            hook_seconds = hook.seconds.unwrap_or(grace_seconds).min(grace_seconds);
+            self.carry_out(container, &hook);
+            if hook.failure.is_some() {
+                let init = self.pod.spec.init_containers.iter().any(|other| other.name == container.name);
+                let because = Because::new("because.kubelet.hook-failed").with("container", &container.name);
+                let message = "PreStopHook failed".to_string();
+                self.tell("FailedPreStopHook", true, message, Some((container, init)), because);
+            }
+        }
         let Some(run) = self.running.containers.iter_mut().find(|run| run.name == container.name) else {
             return true;
         };
+        let grace_seconds = grace_seconds.max(hook_seconds + LEAST_GRACE_SECONDS);
         let (after, exit_code) = match run.process.program.stop {
             Stop::AtOnce => (hook_seconds, 143),
             Stop::After { seconds, exit_code } if hook_seconds + seconds <= grace_seconds => {
@@ -552,7 +746,7 @@ impl Look<'_> {
         };
         // What ends earlier by itself does so.
         let by_itself = run.process.ends_at().is_some_and(|at| at.0 < now.0 + after);
-        let reason = if exit_code == 0 { "Completed" } else { "Error" }.to_string();
+        let reason = End::reason_of(exit_code);
         let asked = RuntimeEvent::StopAsked { grace_seconds };
         let name = container.name.clone();
         self.outcome.notes.push(What::Ran { pod: self.key.clone(), container: name.clone(), event: asked });
@@ -684,7 +878,7 @@ impl Look<'_> {
             let message = format!("Back-off pulling image \"{image}\"");
             self.tell("BackOff", false, message.clone(), subject, because.clone());
             self.tell("Failed", true, "Error: ImagePullBackOff".to_string(), subject, because);
-            let error = registry::pull(&image, self.recorded()).result.err().unwrap_or_default();
+            let error = self.pull(&image).result.err().unwrap_or_default();
             let waiting = format!("{message}: ErrImagePull: {error}");
             return self.not_started(container, "ImagePullBackOff", waiting, tried);
         }
@@ -692,7 +886,7 @@ impl Look<'_> {
         let key = if is_present { "because.kubelet.pull-always" } else { "because.kubelet.pull-absent" };
         let because = Because::new(key).with("image", &image).with("node", self.node);
         self.tell("Pulling", false, format!("Pulling image \"{image}\""), subject, because);
-        let pull = registry::pull(&image, self.recorded());
+        let pull = self.pull(&image);
         let ticks = if is_present { pull.ticks.min(1) } else { pull.ticks };
         let event = RuntimeEvent::PullBegan { image: image.clone() };
         self.outcome.notes.push(What::Ran {
@@ -729,7 +923,7 @@ impl Look<'_> {
             return Started::Yes;
         }
         let ran = |event| What::Ran { pod: self.key.clone(), container: container.name.clone(), event };
-        match registry::pull(image, self.recorded()).result {
+        match self.pull(image).result {
             Ok(size_bytes) => {
                 self.outcome.notes.push(ran(RuntimeEvent::Pulled { image: image.clone() }));
                 let seconds = self.now().seconds_since(pulling.began_at);
@@ -797,16 +991,54 @@ impl Look<'_> {
             None => Because::new("because.kubelet.started").with("container", &container.name),
         };
         self.tell("Created", false, "Container created".to_string(), subject, because.clone());
+        let given = files_of(self.view.store, &self.pod, container, &self.running.ip, None).map(Arc::new);
+        let (program, answers) = self.play(container, &environment, given.as_deref(), Vec::new(), self.now());
+        if let Some(error) = program.start_error.clone() {
+            let because = Because::new("because.kubelet.not-startable").with("container", &container.name);
+            self.tell("Failed", true, format!("Error: {error}"), subject, because);
+            self.run_process(container, init, program, answers, given, previous);
+            return self.not_started(container, "RunContainerError", error, tried);
+        }
         self.tell("Started", false, "Container started".to_string(), subject, because);
-        self.run_process(container, init, &environment, previous);
+        self.run_process(container, init, program, answers, given, previous);
         self.run_hook(container, init, tried)
+    }
+
+    /// What a hook of the container comes to; `None` where it has none.
+    fn hook(&self, container: &Container, name: &str) -> Option<Hook> {
+        container.rest.get("lifecycle")?;
+        let environment =
+            environment(self.view.store, &self.pod, container, &self.running.ip).unwrap_or_default();
+        let around = hooks::Around {
+            pod: &self.pod,
+            running: &self.running,
+            environment: &environment,
+            recorded: self.recorded(),
+            now: self.now(),
+        };
+        hook(container, name, &around)
+    }
+
+    /// What a hook does to the files of its container.
+    fn carry_out(&mut self, container: &Container, hook: &Hook) {
+        let now = self.now();
+        if let Some(run) = self.running.containers.iter_mut().find(|run| run.name == container.name) {
+            let deeds = hook.deeds.iter().map(|(after, deed)| (Timestamp(now.0 + after), deed.clone()));
+            run.process.beside.extend(deeds);
+        }
     }
 
     /// The hook that runs after the start: it takes its time, or fails and takes the container with it.
     fn run_hook(&mut self, container: &Container, init: bool, tried: &mut Vec<String>) -> Started {
-        let seconds = hook_seconds(container, "postStart");
-        if seconds > 0 {
-            let now = self.now();
+        let Some(hook) = self.hook(container, "postStart") else { return Started::Yes };
+        self.carry_out(container, &hook);
+        let now = self.now();
+        let Some(message) = hook.failure else {
+            // A hook without an end keeps the kubelet waiting as long as the container runs.
+            let seconds = hook.seconds.unwrap_or(HOOK_SECONDS);
+            if seconds == 0 {
+                return Started::Yes;
+            }
             self.worker.pulling = Some(Pulling {
                 container: container.name.clone(),
                 image: String::new(),
@@ -817,28 +1049,14 @@ impl Look<'_> {
                 changed: true,
             });
             return Started::Busy;
-        }
-        let command = container
-            .rest
-            .get("lifecycle")
-            .and_then(|hooks| hooks["postStart"]["exec"]["command"].as_array());
-        let Some(command) = command else { return Started::Yes };
-        let command: Vec<String> =
-            command.iter().filter_map(|word| Some(word.as_str()?.to_string())).collect();
-        let ran = script::run_among(&script::quoted(&command), &|_| None);
-        let Some(code) = ran.exit_code.filter(|code| *code != 0) else { return Started::Yes };
+        };
         let subject = Some((container, init));
         let because = Because::new("because.kubelet.hook-failed").with("container", &container.name);
         self.tell("FailedPostStartHook", true, "PostStartHook failed".to_string(), subject, because.clone());
         self.tell("Killing", false, "FailedPostStartHook".to_string(), subject, because);
+        self.failed_hooks += 1;
         let grace = self.grace_seconds();
         self.stop_container(container, grace);
-        let (words, meta) = (command.join(" "), &self.pod.meta);
-        let output = ran.output.join("\n");
-        let message = format!(
-            "Exec lifecycle hook ([{words}]) for Container \"{}\" in Pod \"{}_{}({})\" failed - error: command '{words}' exited with {code}: {output}, message: \"{output}\"",
-            container.name, meta.name, meta.namespace, meta.uid
-        );
         self.not_started(container, "PostStartHookError", message, tried)
     }
 
@@ -870,21 +1088,25 @@ impl Look<'_> {
         &mut self,
         container: &Container,
         init: bool,
-        environment: &BTreeMap<String, String>,
+        program: Program,
+        answers: Told,
+        files: Option<Arc<Files>>,
         previous: Option<Process>,
     ) {
         let now = self.now();
-        let (program, answers) = self.play(container, environment, Vec::new(), now);
+        let is_startable = program.start_error.is_none();
+        let not_started = Ended { at: now, exit_code: 128, reason: "StartError".to_string() };
         let id: String = (0..4).map(|_| format!("{:016x}", self.stream.next_u64())).collect();
         let process = Process {
             container_id: format!("containerd://{id}"),
             program: Arc::new(program),
-            started_at: now,
+            started_at: if is_startable { now } else { Timestamp(0) },
             beside: Vec::new(),
             answers,
-            ended: None,
+            ended: (!is_startable).then_some(not_started),
         };
-        let event = RuntimeEvent::Started;
+        let event =
+            if is_startable { RuntimeEvent::Started } else { RuntimeEvent::Exited { exit_code: 128 } };
         self.outcome.notes.push(What::Ran {
             pod: self.key.clone(),
             container: container.name.clone(),
@@ -896,6 +1118,7 @@ impl Look<'_> {
                 run.image.clone_from(&container.image);
                 run.process = process;
                 run.previous = previous;
+                run.files = files;
             }
             None => {
                 let run = RunningContainer {
@@ -905,6 +1128,8 @@ impl Look<'_> {
                     process,
                     previous: None,
                     restart_count: 0,
+                    files,
+                    mounts: Some(shared_mounts(&self.pod, container)).filter(|mounts| !mounts.is_empty()),
                 };
                 self.running.containers.push(run);
                 let order = |name: &str| all_containers(&self.pod).position(|(c, _)| c.name == name);
@@ -925,7 +1150,9 @@ impl Look<'_> {
         keeper.liveness = begin(ProbeKind::Liveness, &keeper.liveness);
         keeper.readiness = begin(ProbeKind::Readiness, &keeper.readiness);
         self.changed = true;
-        self.run_probes();
+        if is_startable {
+            self.run_probes();
+        }
     }
 
     /// What the container does, by what the network answers it. What it asks may depend on earlier answers.
@@ -933,14 +1160,30 @@ impl Look<'_> {
         &self,
         container: &Container,
         environment: &BTreeMap<String, String>,
+        given: Option<&Files>,
         mut answers: Told,
         started_at: Timestamp,
     ) -> (Program, Told) {
         let age = self.now().seconds_since(started_at);
-        let files = files_of(self.view.store, &self.pod, container);
+        let (pod, running, now) = (&self.pod, &self.running, self.now());
+        // The container as it is before its process begins: it has its volumes, and what others have written there.
+        let empty = RunningContainer {
+            files: given.map(|files| Arc::new(files.clone())),
+            mounts: Some(shared_mounts(pod, container)).filter(|mounts| !mounts.is_empty()),
+            ..RunningContainer::default()
+        };
+        let read =
+            |file: &str| running.file(&empty, file, now).or_else(|| usual_file(pod, &running.ip, file));
         loop {
-            let start =
-                Start { container, environment, recorded: self.recorded(), files: &files, answers: &answers };
+            let start = Start {
+                container,
+                environment,
+                recorded: self.recorded(),
+                address: &running.ip,
+                read: &read,
+                list: &|| running.files(&empty, now),
+                answers: &answers,
+            };
             let program = applications::program_of(&start);
             let mut changed = false;
             for question in &program.asks {
@@ -981,7 +1224,9 @@ impl Look<'_> {
             }
             let environment =
                 environment(self.view.store, &pod, container, &self.running.ip).unwrap_or_default();
-            let (mut program, answers) = self.play(container, &environment, answers, started_at);
+            let given = self.running.container(&container.name).and_then(|run| run.files.clone());
+            let (mut program, answers) =
+                self.play(container, &environment, given.as_deref(), answers, started_at);
             if let Some(end) = &mut program.end {
                 // What comes to its end in the light of the new answer does so now at the earliest.
                 end.after_seconds = end.after_seconds.max(now.seconds_since(started_at));
@@ -1212,11 +1457,14 @@ impl Look<'_> {
             } else {
                 for (container, _) in all_containers(&pod) {
                     if self.running.container(&container.name).is_some_and(|run| run.process.is_running()) {
+                        self.worker.keeper(&container.name).stops_last = false;
                         self.stop_container(container, grace_seconds);
                     }
                 }
             }
         }
+        let left = self.worker.stopping.as_ref().map_or(0, |stopping| stopping.kill_at.seconds_since(now));
+        self.stop_next_sidecars(left.max(LEAST_GRACE_SECONDS));
         if self.running.is_running() {
             let stage = self.worker.stage;
             self.run_probes();
@@ -1247,13 +1495,14 @@ impl Look<'_> {
         let ticks = |at: Timestamp| u64::try_from(at.seconds_since(now)).unwrap_or(0).max(1);
         let mut due: Vec<Timestamp> = Vec::new();
         due.extend(self.running.containers.iter().filter_map(|run| run.process.ends_at()));
-        if self.worker.stage < Stage::Finishing && !self.worker.deadline_passed {
+        if self.worker.stage < Stage::Finishing && !self.worker.deadline_passed && !self.worker.cut_short {
             due.extend(self.deadline());
         }
         if self.worker.stage < Stage::Finishing {
             due.extend(self.worker.pulling.iter().map(|pulling| pulling.ends_at));
             due.extend(self.worker.retry_at);
             due.extend(self.worker.mount.iter().map(|mount| mount.retry_at));
+            due.extend(self.worker.refresh_at);
         }
         let mut unchanged: Option<Timestamp> = None;
         for (container, _) in all_containers(&self.pod) {
@@ -1356,20 +1605,4 @@ impl Keeper {
 fn all_containers(pod: &Pod) -> impl Iterator<Item = (&Container, bool)> {
     let init = pod.spec.init_containers.iter().map(|container| (container, true));
     init.chain(pod.spec.containers.iter().map(|container| (container, false)))
-}
-
-/// The seconds that a hook takes: `sleep`, or a command that sleeps.
-fn hook_seconds(container: &Container, hook: &str) -> i64 {
-    let Some(hook) = container.rest.get("lifecycle").and_then(|lifecycle| lifecycle.get(hook)) else {
-        return 0;
-    };
-    if let Some(seconds) = hook["sleep"]["seconds"].as_i64() {
-        return seconds;
-    }
-    let words = hook["exec"]["command"].as_array();
-    let words: Vec<&str> = words.into_iter().flatten().filter_map(|word| word.as_str()).collect();
-    let mut words = words.iter().flat_map(|word| word.split_whitespace()).skip_while(|word| *word != "sleep");
-    let milliseconds =
-        words.nth(1).and_then(|word| script::duration_milliseconds(word.trim_end_matches(';')));
-    milliseconds.unwrap_or(0) / 1000
 }

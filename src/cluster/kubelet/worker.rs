@@ -36,6 +36,14 @@ pub struct Worker {
     pub acted_generation: i64,
     /// Whether it was on the node for longer than its spec allows.
     pub deadline_passed: bool,
+    /// Why the node drove it away, in the kubelet's words: it ran out of something.
+    pub evicted: Option<String>,
+    /// Whether its processes were told to stop because of that.
+    pub cut_short: bool,
+    /// Whether the kubelet refused it.
+    pub is_refused: bool,
+    /// When files of its volumes are written again, since what they come from has changed.
+    pub refresh_at: Option<Timestamp>,
     /// Whether the sandbox is gone although the final status is not told yet.
     pub sandbox_gone: bool,
 }
@@ -65,6 +73,8 @@ pub struct Keeper {
     pub kill: Option<Kill>,
     /// Whether the kubelet killed it itself, to start it again in the same round.
     pub replaced: bool,
+    /// Whether it is to stop once those have that it serves.
+    pub stops_last: bool,
     /// Whether a command run beside it changed something that its probes may see.
     pub changed_inside: bool,
     /// Its readiness probe.

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::process::{Answer, Deed, End, Listener, Moment, Program, Stop};
-use super::script::{Answered, Question, Surroundings};
+use super::script::{Answered, Question, Surroundings, expanded};
 use super::{registry, script};
 use crate::api::kinds::pod::Container;
 
@@ -22,6 +22,8 @@ pub enum Answers {
     Welcome(&'static str),
     /// Always the same text.
     Echo(String),
+    /// The files below this folder.
+    Files(String),
     /// A proxy without routes for the request.
     NotFound,
     /// It does not speak HTTP: the connection opens and yields nonsense.
@@ -33,6 +35,17 @@ const HEALTH_PATHS: [&str; 8] =
     ["/health", "/healthz", "/ready", "/readyz", "/live", "/livez", "/readiness", "/liveness"];
 
 impl Answers {
+    /// The folder that a web server reads its pages from.
+    pub fn folder(&self) -> Option<&str> {
+        match self {
+            Self::Welcome("nginx") => Some("/usr/share/nginx/html"),
+            Self::Welcome("Apache httpd") => Some("/usr/local/apache2/htdocs"),
+            Self::Welcome("Caddy") => Some("/usr/share/caddy"),
+            Self::Files(folder) => Some(folder.trim_end_matches('/')),
+            _ => None,
+        }
+    }
+
     /// The answer of the Pod with that name and address.
     pub fn answer(&self, pod_name: &str, pod_ip: &str, port: i32, path: &str) -> Answer {
         let say = |status: u16, body: String| Answer { status, body };
@@ -43,6 +56,7 @@ impl Answers {
             }
             Self::Welcome(server) => say(200, format!("Welcome to {server}! Served by {pod_name}\n")),
             Self::Echo(text) => say(200, format!("{text}\n")),
+            Self::Files(_) => say(404, "404 Not Found\n".to_string()),
             Self::NotFound => say(404, "404 page not found\n".to_string()),
             Self::NotHttp => say(0, String::new()),
         }
@@ -229,7 +243,7 @@ pub fn runs_as_root(image: &str) -> bool {
 }
 
 /// Everything about a container that its program depends on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Start<'a> {
     /// The container's spec.
     pub container: &'a Container,
@@ -237,8 +251,12 @@ pub struct Start<'a> {
     pub environment: &'a BTreeMap<String, String>,
     /// Whether the runtime is the one that the recordings were made with: it runs `sim-exit` and nothing else ends.
     pub recorded: bool,
-    /// The files of its volumes, by path.
-    pub files: &'a BTreeMap<String, String>,
+    /// Its address.
+    pub address: &'a str,
+    /// The text of a file that is there before it starts.
+    pub read: &'a dyn Fn(&str) -> Option<String>,
+    /// The files that are there before it starts.
+    pub list: &'a dyn Fn() -> Vec<String>,
     /// What the network has answered it: by question, from which second of its life on which answer.
     pub answers: &'a [(Question, Vec<(i64, Answered)>)],
 }
@@ -259,14 +277,20 @@ pub fn program_of(start: &Start<'_>) -> Program {
         ([], []) if is_shell_image => Vec::new(),
         ([], args) if is_shell_image => args.to_vec(),
         ([], _) => return within_memory(container, base),
-        (command, args) => command.iter().chain(args).map(|word| expanded(word, start.environment)).collect(),
+        (command, args) => command.iter().chain(args).cloned().collect(),
     };
+    let words: Vec<String> =
+        words.iter().map(|word| expanded(word, &|name| start.environment.get(name))).collect();
+    let is_plain = PLAIN.contains(&repository);
+    if let Some(program) = words.first().and_then(|word| option_as_program(word, container, is_shell_image)) {
+        return program;
+    }
     let first = words.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word));
     let settled = start.answers.iter().filter_map(|(_, told)| told.last()).map(|(at, _)| *at).max();
     let around = Surroundings {
         environment: start.environment,
-        read: &|file| start.files.get(file).cloned(),
-        list: &|| start.files.keys().cloned().collect(),
+        read: start.read,
+        list: start.list,
         ask: &|question, second| {
             let told = start.answers.iter().find(|(known, _)| known == question)?;
             told.1.iter().rev().find(|(from, _)| *from <= second)?.1.clone()
@@ -274,8 +298,13 @@ pub fn program_of(start: &Start<'_>) -> Program {
         settled_seconds: settled.unwrap_or(0),
         main: first,
         input: "",
+        address: start.address,
+        is_plain,
     };
     let mut program = script::program_of(&script::quoted(&words), &around, base);
+    if let Some(word) = program.start_error.take() {
+        return Program { start_error: Some(not_found(&word)), ..Program::default() };
+    }
     let is_shell = matches!(first, "sh" | "bash" | "ash" | "dash" | "sleep" | "tail");
     if is_shell && program.listens.is_empty() && !matches!(program.stop, Stop::After { .. }) {
         // The first process of a container gets no signal that it has not asked for.
@@ -284,13 +313,25 @@ pub fn program_of(start: &Start<'_>) -> Program {
     within_memory(container, program)
 }
 
-/// `$(NAME)` as Kubernetes fills it in before the container starts.
-fn expanded(word: &str, environment: &BTreeMap<String, String>) -> String {
-    let mut word = word.to_string();
-    for (name, value) in environment {
-        word = word.replace(&format!("$({name})"), value);
-    }
-    word
+/// Images in which only the usual commands are found.
+const PLAIN: &[&str] = &["busybox", "alpine", "ubuntu", "debian", "bash", "registry.k8s.io/busybox"];
+
+/// The first word that takes the place of the command of an image without an entry point, where it is none: `-c`.
+fn option_as_program(word: &str, container: &Container, is_shell_image: bool) -> Option<Program> {
+    let is_option = word.starts_with('-') && (is_shell_image || !container.command.is_empty());
+    is_option.then(|| Program { start_error: Some(not_found(word)), ..Program::default() })
+}
+
+/// Why a command cannot be started, in the runtime's words.
+fn not_found(word: &str) -> String {
+    let what = if word.contains('/') {
+        format!("stat {word}: no such file or directory")
+    } else {
+        "executable file not found in $PATH".to_string()
+    };
+    format!(
+        "failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: exec: \"{word}\": {what}"
+    )
 }
 
 /// `sim-exit CODE DURATION [REASON]`.
@@ -408,12 +449,13 @@ mod tests {
 
     fn program(container: Value) -> Program {
         let container = Container::decode(container).unwrap();
-        let (environment, files) = (BTreeMap::new(), BTreeMap::new());
         program_of(&Start {
             container: &container,
-            environment: &environment,
+            environment: &BTreeMap::new(),
             recorded: false,
-            files: &files,
+            address: "10.244.1.2",
+            read: &|_| None,
+            list: &Vec::new,
             answers: &[],
         })
     }

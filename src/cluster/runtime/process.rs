@@ -1,5 +1,6 @@
 //! The process of a container: a program, and the moment it started.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::applications::Answers;
@@ -14,6 +15,9 @@ pub const SECONDS: char = '\u{e001}';
 pub const CLOCK: char = '\u{e002}';
 /// The same as `2026/01/05 09:00:05`.
 pub const SLASHED: char = '\u{e003}';
+
+/// In a line of a cycle: stands for the number, at the place that the next letter tells, that grows with every round.
+pub const COUNT: char = '\u{e004}';
 
 /// The line as it was written at that time.
 pub fn stamped(line: &str, at: Timestamp) -> String {
@@ -58,6 +62,10 @@ pub struct Program {
     pub memory_bytes: i64,
     /// What it has asked of the network, in the order in which it asked first.
     pub asks: Vec<Question>,
+    /// The file whose growth it writes to its output, as `tail -F` does; and whether from its first line on.
+    pub follows: Option<(String, bool)>,
+    /// Why it cannot be started, in the runtime's words; nothing else counts then.
+    pub start_error: Option<String>,
 }
 
 /// One port that a program listens on.
@@ -85,6 +93,8 @@ pub enum Deed {
     Print(String),
     /// Writes a file: its path and its text.
     Write(String, String),
+    /// Writes behind what stands in a file: its path and the text.
+    Append(String, String),
     /// Removes a file, or everything below a folder.
     Remove(String),
 }
@@ -98,6 +108,8 @@ pub struct Cycle {
     pub period_seconds: i64,
     /// What it does in a round.
     pub moments: Vec<Moment>,
+    /// The numbers that grow: each one's value in the first round, and by how much it grows.
+    pub counts: Vec<(i64, i64)>,
 }
 
 /// How a program ends by itself.
@@ -109,6 +121,13 @@ pub struct End {
     pub exit_code: i32,
     /// `Completed`, `Error`, `OOMKilled`.
     pub reason: String,
+}
+
+impl End {
+    /// The reason that goes with an exit code.
+    pub fn reason_of(exit_code: i32) -> String {
+        if exit_code == 0 { "Completed" } else { "Error" }.to_string()
+    }
 }
 
 /// What a program does when it is told to stop (SIGTERM).
@@ -129,7 +148,7 @@ pub enum Stop {
 }
 
 /// One run of a container.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Process {
     /// The container's id, `containerd://` and 64 hexadecimal digits.
     pub container_id: String,
@@ -199,36 +218,51 @@ impl Process {
     /// The lines it has written until `now`, oldest first, each with its time.
     pub fn log(&self, now: Timestamp) -> Vec<(Timestamp, String)> {
         let until = self.ended.as_ref().map_or(now, |ended| ended.at.min(now));
-        self.deeds_until(until)
-            .into_iter()
-            .filter_map(|(at, deed)| match deed {
-                Deed::Print(line) => Some((at, stamped(line, at))),
-                _ => None,
-            })
-            .collect()
+        let print = |(at, deed): (Timestamp, Cow<'_, Deed>)| match deed.as_ref() {
+            Deed::Print(line) => Some((at, stamped(line, at))),
+            _ => None,
+        };
+        self.deeds_until(until).into_iter().filter_map(print).collect()
     }
 
     /// The text of a file that it, or a command beside it, has written; `None` when there is no such file.
     pub fn file(&self, path: &str, now: Timestamp) -> Option<String> {
-        let mut found: Option<(Timestamp, &String)> = None;
+        let own = |deed: &Deed| FileChange::of(deed, path);
+        let mut text = None;
         for (at, deed) in self.deeds_until(now) {
-            match deed {
-                Deed::Write(file, text) if file == path => found = Some((at, text)),
-                Deed::Remove(file) if file == path || path.starts_with(&format!("{file}/")) => found = None,
-                _ => {}
+            if let Some(change) = own(&deed) {
+                change.apply(at, &mut text);
             }
         }
-        found.map(|(at, text)| stamped(text, at))
+        text
+    }
+
+    /// Whether it, or a command beside it, has removed a file that was there before.
+    pub fn has_removed(&self, path: &str, now: Timestamp) -> bool {
+        let deeds = self.deeds_until(now);
+        let last = deeds.iter().rev().find_map(|(_, deed)| FileChange::of(deed, path));
+        matches!(last, Some(FileChange::Gone))
+    }
+
+    /// What it, or a command beside it, did to files, in the order of time.
+    pub fn file_deeds(&self, now: Timestamp) -> Vec<(Timestamp, Cow<'_, Deed>)> {
+        let mut deeds = self.deeds_until(now);
+        deeds.retain(|(_, deed)| !matches!(deed.as_ref(), Deed::Print(_)));
+        deeds
     }
 
     /// The files that it, or a command beside it, has written, in no order.
     pub fn files(&self, now: Timestamp) -> Vec<String> {
         let deeds = self.deeds_until(now);
-        let written = deeds.iter().filter_map(|(_, deed)| match deed {
-            Deed::Write(file, _) => Some(file.clone()),
+        let written = deeds.iter().filter_map(|(_, deed)| match deed.as_ref() {
+            Deed::Write(file, _) | Deed::Append(file, _) => Some(file.clone()),
             _ => None,
         });
-        written.filter(|file| self.file(file, now).is_some()).collect()
+        let mut files: Vec<String> = written.collect();
+        files.sort();
+        files.dedup();
+        files.retain(|file| self.file(file, now).is_some());
+        files
     }
 
     /// The next moment after `now` at which it creates or removes a file.
@@ -256,15 +290,16 @@ impl Process {
             Stop::After { seconds, exit_code } => (seconds, exit_code),
         };
         let after_seconds = now.seconds_since(self.started_at) + seconds;
-        let reason = if exit_code == 0 { "Completed" } else { "Error" }.to_string();
+        let reason = End::reason_of(exit_code);
         Arc::make_mut(&mut self.program).end = Some(End { after_seconds, exit_code, reason });
     }
 
-    fn deeds_until(&self, until: Timestamp) -> Vec<(Timestamp, &Deed)> {
+    fn deeds_until(&self, until: Timestamp) -> Vec<(Timestamp, Cow<'_, Deed>)> {
+        let until = self.ended.as_ref().map_or(until, |ended| ended.at.min(until));
         let age = until.seconds_since(self.started_at);
         let at = |seconds: i64| Timestamp(self.started_at.0 + seconds);
         let done = self.program.moments.iter().filter(|m| m.at_seconds <= age);
-        let mut deeds: Vec<_> = done.map(|m| (at(m.at_seconds), &m.deed)).collect();
+        let mut deeds: Vec<_> = done.map(|m| (at(m.at_seconds), Cow::Borrowed(&m.deed))).collect();
         if let Some(cycle) = &self.program.cycle
             && !cycle.moments.is_empty()
             && age >= cycle.from_seconds
@@ -274,14 +309,79 @@ impl Process {
             for round in (last - LOG_LINES / per_round).max(0)..=last {
                 let start = cycle.from_seconds + round * cycle.period_seconds;
                 let done = cycle.moments.iter().filter(|m| start + m.at_seconds <= age);
-                deeds.extend(done.map(|m| (at(start + m.at_seconds), &m.deed)));
+                deeds.extend(done.map(|m| (at(start + m.at_seconds), cycle.deed_in(round, &m.deed))));
             }
         }
         if !self.beside.is_empty() {
-            deeds.extend(self.beside.iter().filter(|(at, _)| *at <= until).map(|(at, deed)| (*at, deed)));
+            let beside = self.beside.iter().filter(|(at, _)| *at <= until);
+            deeds.extend(beside.map(|(at, deed)| (*at, Cow::Borrowed(deed))));
             deeds.sort_by_key(|(at, _)| *at);
         }
         deeds
+    }
+}
+
+/// What a deed makes of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileChange {
+    /// It holds this text from then on.
+    Text(String),
+    /// This text comes behind what it holds.
+    More(String),
+    /// It is gone.
+    Gone,
+}
+
+impl FileChange {
+    /// What the deed makes of the file; `None` when it is about something else.
+    pub fn of(deed: &Deed, path: &str) -> Option<Self> {
+        match deed {
+            Deed::Write(file, text) if file == path => Some(Self::Text(text.clone())),
+            Deed::Append(file, text) if file == path => Some(Self::More(text.clone())),
+            Deed::Remove(file) if is_within(path, file) => Some(Self::Gone),
+            _ => None,
+        }
+    }
+
+    /// Carries the change out on a text that may not be there.
+    pub fn apply(self, at: Timestamp, text: &mut Option<String>) {
+        match self {
+            Self::Text(new) => *text = Some(stamped(&new, at)),
+            Self::More(more) => text.get_or_insert_default().push_str(&stamped(&more, at)),
+            Self::Gone => *text = None,
+        }
+    }
+}
+
+/// Whether the path is that folder, or below it.
+pub fn is_within(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || folder == "/")
+}
+
+impl Cycle {
+    /// A deed as it is in that round: numbers that grow have grown.
+    fn deed_in<'a>(&self, round: i64, deed: &'a Deed) -> Cow<'a, Deed> {
+        let grown = |text: &String| {
+            let mut text = text.clone();
+            for (index, (first, step)) in self.counts.iter().enumerate() {
+                text = text.replace(&Self::mark(index), &(first + round * step).to_string());
+            }
+            text
+        };
+        if self.counts.is_empty() {
+            return Cow::Borrowed(deed);
+        }
+        Cow::Owned(match deed {
+            Deed::Print(line) => Deed::Print(grown(line)),
+            Deed::Write(file, text) => Deed::Write(grown(file), grown(text)),
+            Deed::Append(file, text) => Deed::Append(grown(file), grown(text)),
+            Deed::Remove(file) => Deed::Remove(grown(file)),
+        })
+    }
+
+    /// What stands for the number at that place.
+    pub fn mark(index: usize) -> String {
+        format!("{COUNT}{index}")
     }
 }
 
@@ -328,7 +428,7 @@ mod tests {
     #[test]
     fn a_cycle_writes_a_line_in_every_round() {
         let moments = vec![Moment { at_seconds: 0, deed: Deed::Print("tick".to_string()) }];
-        let cycle = Some(Cycle { from_seconds: 0, period_seconds: 5, moments });
+        let cycle = Some(Cycle { from_seconds: 0, period_seconds: 5, moments, counts: Vec::new() });
         let process = process(Program { cycle, ..Program::default() });
         assert_eq!(process.log(Timestamp(111)).len(), 3);
     }

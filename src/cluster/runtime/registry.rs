@@ -141,8 +141,9 @@ fn is_well_formed(path: &str) -> bool {
 }
 
 /// What comes of pulling the image. With `recorded`, the registry is the one that the recordings were made with: it has
-/// everything that the name does not deny, and images without bytes.
-pub fn pull(image: &str, recorded: bool) -> Pull {
+/// everything that the name does not deny, and images without bytes. `logins` are the registries that whoever asks has
+/// credentials for.
+pub fn pull(image: &str, recorded: bool, logins: &[String]) -> Pull {
     let reference = split(image);
     let full = if recorded { image.to_string() } else { full_name(image) };
     let failed = |code: &str, what: String| {
@@ -156,7 +157,7 @@ pub fn pull(image: &str, recorded: bool) -> Pull {
     if image.contains("missing") {
         return failed("NotFound", format!("{full}: not found"));
     }
-    if image.contains("private") {
+    if image.contains("private") && (recorded || !logins.iter().any(|login| is_for(login, &full))) {
         return failed("Unknown", denied.to_string());
     }
     let slow = image.contains("slow");
@@ -177,6 +178,13 @@ pub fn pull(image: &str, recorded: bool) -> Pull {
             Pull { ticks, result: Ok((mebibytes << 20) + odd_bytes) }
         }
     }
+}
+
+/// Whether credentials for that registry (`https://index.docker.io/v1/`, `registry.example`) are good for the image.
+fn is_for(login: &str, full: &str) -> bool {
+    let place = login.trim_start_matches("https://").trim_start_matches("http://");
+    let host = place.split('/').next().unwrap_or_default().trim_start_matches("index.");
+    full.split('/').next() == Some(host)
 }
 
 /// The id that a node knows the image by.
@@ -319,7 +327,7 @@ mod tests {
             "api:v2",
             "alpine:3.20",
         ] {
-            assert!(pull(image, false).result.is_ok(), "{image}");
+            assert!(pull(image, false, &[]).result.is_ok(), "{image}");
         }
     }
 
@@ -334,17 +342,17 @@ mod tests {
             "demo/api:7.0",
             "registry.example/missing-app:2.0",
         ] {
-            let error = pull(image, false).result.unwrap_err();
+            let error = pull(image, false, &[]).result.unwrap_err();
             assert!(
                 error.starts_with("rpc error: code = NotFound desc = ") && error.ends_with(": not found"),
                 "{image}: {error}"
             );
         }
         for image in ["ngnix", "ngnix:1.27", "registry.example/private-app:1.0", "nginxx:1.27"] {
-            assert!(pull(image, false).result.unwrap_err().contains("pull access denied"), "{image}");
+            assert!(pull(image, false, &[]).result.unwrap_err().contains("pull access denied"), "{image}");
         }
         assert_eq!(
-            pull("nginx:nope", false).result.unwrap_err(),
+            pull("nginx:nope", false, &[]).result.unwrap_err(),
             "rpc error: code = NotFound desc = failed to pull and unpack image \"docker.io/library/nginx:nope\": failed to resolve \
              reference \"docker.io/library/nginx:nope\": docker.io/library/nginx:nope: not found"
         );
@@ -352,9 +360,9 @@ mod tests {
 
     #[test]
     fn the_recorded_registry_has_everything_that_the_name_does_not_deny() {
-        assert_eq!(pull("nginx:broken", true), Pull { ticks: 0, result: Ok(0) });
-        assert_eq!(pull("registry.example/slow-app:1.0", true).ticks, 6);
-        assert!(pull("registry.example/missing-app:1.0", true).result.is_err());
+        assert_eq!(pull("nginx:broken", true, &[]), Pull { ticks: 0, result: Ok(0) });
+        assert_eq!(pull("registry.example/slow-app:1.0", true, &[]).ticks, 6);
+        assert!(pull("registry.example/missing-app:1.0", true, &[]).result.is_err());
     }
 
     #[test]

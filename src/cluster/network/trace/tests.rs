@@ -124,8 +124,7 @@ impl Scene {
             image: pod.spec.containers[0].image.clone(),
             init: false,
             process,
-            previous: None,
-            restart_count: 0,
+            ..RunningContainer::default()
         };
         let running = RunningPod {
             uid: pod.meta.uid.clone(),

@@ -17,7 +17,8 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::words::{Token, tokens};
-use super::process::{Cycle, Deed, End, Moment, Program, Stop};
+use super::applications::Answers;
+use super::process::{Cycle, Deed, End, Listener, Moment, Program, Stop};
 
 /// The longest script that is read.
 const MAX_BYTES: usize = 16 << 10;
@@ -56,6 +57,10 @@ pub struct Surroundings<'a> {
     pub main: &'a str,
     /// What is read from standard input.
     pub input: &'a str,
+    /// The address that the process has.
+    pub address: &'a str,
+    /// Whether there is nothing but the usual commands: another one is not found.
+    pub is_plain: bool,
 }
 
 /// What a command run inside a container came to.
@@ -73,6 +78,8 @@ pub struct Ran {
     pub signalled: bool,
     /// Whether it came to a command that is not understood.
     pub unknown: bool,
+    /// The file whose growth it would go on to write.
+    pub follows: Option<String>,
 }
 
 /// What a script does from its start on; `program` is what the image's own server does, for when the script comes to a
@@ -92,11 +99,16 @@ pub fn program_of(script: &str, around: &Surroundings<'_>, mut program: Program)
         shell.moments.append(&mut program.moments);
         program.moments = shell.moments;
     } else {
-        program.listens.clear();
+        program.listens = shell.listens;
+        if let Some(folder) = shell.serves {
+            program.answers = Answers::Files(folder);
+        }
         program.moments = shell.moments;
     }
     program.cycle = shell.cycle;
     program.asks = shell.asks;
+    program.follows = shell.follows;
+    program.start_error = shell.not_found;
     if let Some((seconds, exit_code)) = shell.on_term {
         program.stop = Stop::After { seconds, exit_code };
     }
@@ -108,7 +120,7 @@ pub fn program_of(script: &str, around: &Surroundings<'_>, mut program: Program)
     .map(|(exit_code, milliseconds)| End {
         after_seconds: milliseconds / 1000,
         exit_code,
-        reason: if exit_code == 0 { "Completed" } else { "Error" }.to_string(),
+        reason: End::reason_of(exit_code),
     });
     program
 }
@@ -125,7 +137,8 @@ pub fn run_beside(script: &str, around: &Surroundings<'_>) -> Ran {
     let deeds = shell.moments.into_iter().map(|moment| moment.deed);
     let deeds = deeds.filter(|deed| !matches!(deed, Deed::Print(_))).collect();
     let (output, errors) = (shell.output, shell.errors);
-    Ran { exit_code, output, errors, deeds, signalled: shell.signalled, unknown: shell.met_unknown }
+    let follows = shell.follows.map(|(file, _)| file);
+    Ran { exit_code, output, errors, deeds, signalled: shell.signalled, unknown: shell.met_unknown, follows }
 }
 
 /// The same where there is nothing around it but files.
@@ -138,6 +151,8 @@ pub fn run_among(script: &str, read: &dyn Fn(&str) -> Option<String>) -> Ran {
         settled_seconds: 0,
         main: "",
         input: "",
+        address: "",
+        is_plain: false,
     };
     run_beside(script, &around)
 }
@@ -146,6 +161,31 @@ pub fn run_among(script: &str, read: &dyn Fn(&str) -> Option<String>) -> Ran {
 pub fn quoted(words: &[String]) -> String {
     let quote = |word: &String| format!("'{}'", word.replace('\'', "'\\''"));
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+/// `$(NAME)` filled in where the name is known; `$$` stands for a `$` that is to stay.
+pub fn expanded<'a>(text: &str, value_of: &dyn Fn(&str) -> Option<&'a String>) -> String {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        filled.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        if let Some(behind) = rest.strip_prefix('$') {
+            filled.push('$');
+            rest = behind;
+        } else if let Some((name, behind)) = rest.strip_prefix('(').and_then(|inside| inside.split_once(')'))
+        {
+            match value_of(name) {
+                Some(value) => filled.push_str(value),
+                None => filled.push_str(&format!("$({name})")),
+            }
+            rest = behind;
+        } else {
+            filled.push('$');
+        }
+    }
+    filled.push_str(rest);
+    filled
 }
 
 /// How it goes on after a command.
@@ -194,6 +234,25 @@ struct Shell<'a> {
     beside: bool,
     /// Whether the first process was told to stop.
     signalled: bool,
+    /// Whether the command stands in a script, not in the container's own command.
+    in_script: bool,
+    /// The ports that its own server listens on.
+    listens: Vec<Listener>,
+    /// The folder whose files its own server answers with.
+    serves: Option<String>,
+    /// The file whose growth it writes; and whether from its first line on.
+    follows: Option<(String, bool)>,
+    /// Why the container's own command cannot be started.
+    not_found: Option<String>,
+}
+
+/// One round of a loop: the variables before and behind it, when it began, and what it did.
+struct Round {
+    before: BTreeMap<String, String>,
+    after: BTreeMap<String, String>,
+    began_milliseconds: i64,
+    took_milliseconds: i64,
+    moments: Vec<Moment>,
 }
 
 /// Everything that decides how a loop goes on.
@@ -220,6 +279,11 @@ impl<'a> Shell<'a> {
             met_unknown: false,
             beside: false,
             signalled: false,
+            in_script: false,
+            listens: Vec::new(),
+            serves: None,
+            follows: None,
+            not_found: None,
         }
     }
 
@@ -280,6 +344,19 @@ impl<'a> Shell<'a> {
     fn run_loop(&mut self, tokens: &[Token], negated: bool) -> Flow {
         let Some((condition, body)) = split_at_word(&tokens[1..], "do") else { return Flow::Endless };
         let body = body.strip_suffix(&[Token::Word("done".to_string())]).unwrap_or(body);
+        // A loop that only counts goes on counting for ever.
+        let decides = |token: &Token| match token {
+            Token::Word(word) => {
+                matches!(
+                    word.as_str(),
+                    "if" | "case" | "break" | "exit" | "return" | "test" | "[" | "[[" | "while" | "until"
+                )
+            }
+            Token::Operator(operator) => matches!(*operator, "&&" | "||"),
+        };
+        let is_filled = |token: &Token| matches!(token, Token::Word(word) if word.contains('$'));
+        let only_counts = !condition.iter().any(is_filled) && !body.iter().any(decides);
+        let mut last: Option<Round> = None;
         loop {
             let before = (self.milliseconds, self.moments.len());
             let standing = self.standing();
@@ -305,9 +382,26 @@ impl<'a> Shell<'a> {
                 let round =
                     moments.into_iter().map(|m| Moment { at_seconds: m.at_seconds - from_seconds, ..m });
                 let period_seconds = ((self.milliseconds - before.0) / 1000).max(1);
-                self.cycle = Some(Cycle { from_seconds, period_seconds, moments: round.collect() });
+                let moments = round.collect();
+                self.cycle = Some(Cycle { from_seconds, period_seconds, moments, counts: Vec::new() });
                 return Flow::Endless;
             }
+            if !only_counts || !settled || self.beside {
+                continue;
+            }
+            let round = Round {
+                before: standing.0,
+                after: self.environment.clone(),
+                began_milliseconds: before.0,
+                took_milliseconds: self.milliseconds - before.0,
+                moments: self.moments[before.1..].to_vec(),
+            };
+            if let Some(cycle) = last.as_ref().and_then(|last| counting(last, &round)) {
+                self.moments.truncate(before.1);
+                self.cycle = Some(cycle);
+                return Flow::Endless;
+            }
+            last = Some(round);
         }
     }
 
@@ -405,7 +499,9 @@ impl<'a> Shell<'a> {
                         "2>" => target.quiet = true,
                         "&>" => target = Target { dropped: true, quiet: true, ..target },
                         _ if file == "/dev/null" => target.dropped = true,
-                        _ if file.starts_with("/dev/") || file.starts_with("/proc/") => {}
+                        _ if file.starts_with("/dev/std")
+                            || file.starts_with("/dev/fd/")
+                            || file.starts_with("/proc/") => {}
                         operator => target.file = Some((file, operator == ">>")),
                     }
                 }
@@ -479,12 +575,8 @@ impl<'a> Shell<'a> {
         match &target.file {
             _ if target.dropped => {}
             Some((file, behind)) => {
-                let mut text = if *behind { self.file(file).unwrap_or_default() } else { String::new() };
-                for line in lines {
-                    text.push_str(&line);
-                    text.push('\n');
-                }
-                self.write(file.clone(), text);
+                let text: String = lines.into_iter().map(|line| line + "\n").collect();
+                if *behind { self.append(file.clone(), text) } else { self.write(file.clone(), text) }
             }
             None => lines.into_iter().for_each(|line| self.print(line)),
         }
@@ -520,6 +612,19 @@ impl<'a> Shell<'a> {
         self.written.insert(file, text);
     }
 
+    /// Writes behind what stands in the file.
+    fn append(&mut self, file: String, more: String) {
+        let deed = Deed::Append(file.clone(), more.clone());
+        let mut text = self.file(&file).unwrap_or_default();
+        text.push_str(&more);
+        // What the script itself can read of a file that grows for ever is its end.
+        let start = (text.len().saturating_sub(MAX_BYTES)..text.len()).find(|at| text.is_char_boundary(*at));
+        let text = text.split_off(start.unwrap_or(0));
+        self.moments.push(Moment { at_seconds: self.at_seconds(), deed });
+        self.removed.remove(&file);
+        self.written.insert(file, text);
+    }
+
     fn remove(&mut self, file: String) {
         self.moments.push(Moment { at_seconds: self.at_seconds(), deed: Deed::Remove(file.clone()) });
         self.written.retain(|written, _| *written != file && !written.starts_with(&format!("{file}/")));
@@ -535,6 +640,70 @@ impl<'a> Shell<'a> {
         self.run_text(text);
         self.caught.pop().unwrap_or_default().join("\n")
     }
+}
+
+/// The cycle that two rounds in a row begin, if they differ in nothing but numbers that grow by the same amount.
+fn counting(last: &Round, round: &Round) -> Option<Cycle> {
+    if last.moments.len() != round.moments.len() || last.took_milliseconds != round.took_milliseconds {
+        return None;
+    }
+    let mut counts: Vec<(i64, i64)> = Vec::new();
+    for (name, before) in &round.before {
+        let (earlier, after) = (last.before.get(name)?, round.after.get(name)?);
+        if earlier == before && before == after {
+            continue;
+        }
+        let number = |text: &String| text.parse::<i64>().ok();
+        let (earlier, before, after) = (number(earlier)?, number(before)?, number(after)?);
+        if after - before != before - earlier {
+            return None;
+        }
+        counts.extend([(before, after - before), (after, after - before)]);
+    }
+    if counts.is_empty() || last.before.len() != round.before.len() || counts.len() > 10 {
+        return None;
+    }
+    let began_seconds = |round: &Round| round.began_milliseconds / 1000;
+    let templates = |round: &Round, back: i64| -> Vec<Moment> {
+        let values: Vec<i64> = counts.iter().map(|(value, step)| value - back * step).collect();
+        let template = |text: &String| templated(text, &values);
+        let change = |moment: &Moment| {
+            let deed = match &moment.deed {
+                Deed::Print(line) => Deed::Print(template(line)),
+                Deed::Write(file, text) => Deed::Write(template(file), template(text)),
+                Deed::Append(file, text) => Deed::Append(template(file), template(text)),
+                Deed::Remove(file) => Deed::Remove(template(file)),
+            };
+            Moment { at_seconds: moment.at_seconds - began_seconds(round), deed }
+        };
+        round.moments.iter().map(change).collect()
+    };
+    let moments = templates(round, 0);
+    (moments == templates(last, 1)).then(|| Cycle {
+        from_seconds: began_seconds(round),
+        period_seconds: (round.took_milliseconds / 1000).max(1),
+        moments,
+        counts: counts.clone(),
+    })
+}
+
+/// The text with a mark in the place of each number that is one of the values.
+fn templated(text: &str, values: &[i64]) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, behind) = rest.split_at(at);
+        out.push_str(before);
+        let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
+        let (number, tail) = behind.split_at(end);
+        match values.iter().position(|value| value.to_string() == number) {
+            Some(index) => out.push_str(&Cycle::mark(index)),
+            None => out.push_str(number),
+        }
+        rest = tail;
+    }
+    out.push_str(rest);
+    out
 }
 
 /// The tokens up to the `end` that closes the block at the beginning, and the rest.
@@ -639,6 +808,8 @@ mod tests {
             settled_seconds: from.unwrap_or(0),
             main: "sh",
             input: "",
+            address: "10.244.1.2",
+            is_plain: false,
         };
         program_of(script, &around, Program::default())
     }
@@ -684,6 +855,22 @@ mod tests {
         let cycle = program.cycle.unwrap();
         assert_eq!((cycle.from_seconds, cycle.period_seconds), (0, 5));
         assert_eq!(cycle.moments[0].deed, Deed::Print("from api-1".to_string()));
+    }
+
+    #[test]
+    fn a_loop_that_counts_goes_on_counting() {
+        let program = run("i=0; while true; do echo \"$i: tick\"; i=$((i+1)); sleep 1; done");
+        let process = crate::cluster::runtime::process::Process {
+            container_id: String::new(),
+            program: std::sync::Arc::new(program),
+            started_at: crate::api::time::Timestamp(100),
+            beside: Vec::new(),
+            answers: Vec::new(),
+            ended: None,
+        };
+        let lines: Vec<String> =
+            process.log(crate::api::time::Timestamp(105)).into_iter().map(|(_, line)| line).collect();
+        assert_eq!(lines, ["0: tick", "1: tick", "2: tick", "3: tick", "4: tick", "5: tick"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The commands that the small shell knows.
 
-use super::super::process::{CLOCK, DATE, SECONDS};
+use super::super::process::{CLOCK, DATE, Listener, SECONDS};
 use super::{Flow, Shell, Target, duration_milliseconds};
 
 /// How long a one-liner of an interpreter computes.
@@ -52,14 +52,27 @@ impl Shell<'_> {
                 self.put([mark.to_string()], target);
             }
             "hostname" => {
-                let key = if has('i') { "POD_IP" } else { "HOSTNAME" };
-                let line = self.environment.get(key).cloned().unwrap_or_default();
+                let line = match has('i') || has('I') {
+                    true => self.around.address.to_string(),
+                    false => self.environment.get("HOSTNAME").cloned().unwrap_or_default(),
+                };
                 self.put([line], target);
             }
             "env" | "printenv" => {
                 let lines: Vec<String> = match plain.first() {
                     Some(name) => self.environment.get(name).cloned().into_iter().collect(),
-                    None => self.environment.iter().map(|(name, value)| format!("{name}={value}")).collect(),
+                    None => {
+                        // In the order in which a runtime hands them over.
+                        let place = |name: &str| match name {
+                            "PATH" => 0,
+                            "HOSTNAME" => 1,
+                            "HOME" => 3,
+                            _ => 2,
+                        };
+                        let mut all: Vec<(&String, &String)> = self.environment.iter().collect();
+                        all.sort_by_key(|(name, _)| place(name));
+                        all.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
+                    }
                 };
                 code = i32::from(lines.is_empty());
                 self.put(lines, target);
@@ -106,7 +119,39 @@ impl Shell<'_> {
                     }
                 }
             }
-            "tail" if has('f') || has('F') => return Flow::Endless,
+            "tail" if has('f') || has('F') => {
+                let from_start = arguments.iter().any(|word| word.ends_with("+1"));
+                let file = plain.iter().rev().find(|word| word.starts_with('/') || word.contains('.'));
+                self.follows =
+                    file.filter(|file| *file != "/dev/null").map(|file| (file.clone(), from_start));
+                return Flow::Endless;
+            }
+            "httpd" if self.around.is_plain => return self.serve_files(arguments, target),
+            "nc" | "ncat" | "netcat" if arguments.iter().any(|w| w.starts_with('-') && w.contains('l')) => {
+                if let Some(port) = plain.iter().rev().find_map(|word| word.parse().ok()) {
+                    self.listens.push(Listener { port, after_seconds: self.at_seconds() });
+                }
+                return Flow::Endless;
+            }
+            "dd" | "fallocate" | "truncate" => {}
+            "basename" | "dirname" => {
+                let path = plain.first().map_or("", String::as_str).trim_end_matches('/');
+                let (folder, file) = path.rsplit_once('/').unwrap_or((".", path));
+                let shown = if name == "basename" {
+                    file
+                } else if folder.is_empty() {
+                    "/"
+                } else {
+                    folder
+                };
+                self.put([shown.to_string()], target);
+            }
+            "expr" => {
+                let value = self.computed(&arguments.join("").replace('\\', ""));
+                code = i32::from(value == 0);
+                self.put([value.to_string()], target);
+            }
+            "nproc" => self.put(["2".to_string()], target),
             "cat" | "head" | "tail" | "wc" | "grep" | "sort" | "uniq" | "tee" | "tr" | "cut" | "awk"
             | "sed" | "tac" | "nl" | "xargs" => code = self.filter(name, arguments, target),
             "seq" => {
@@ -137,12 +182,24 @@ impl Shell<'_> {
             "trap" => self.set_trap(arguments),
             "sh" | "bash" | "ash" | "dash" => {
                 match arguments.iter().position(|word| word.starts_with('-') && word.ends_with('c')) {
-                    Some(at) if at + 1 < arguments.len() => return self.run_text(&arguments[at + 1]),
+                    Some(at) if at + 1 < arguments.len() => {
+                        self.in_script = true;
+                        return self.run_text(&arguments[at + 1]);
+                    }
                     _ if plain.is_empty() => {
                         let script = std::mem::take(&mut self.input).join("\n");
                         return self.run_text(&script);
                     }
-                    _ => return Flow::Endless,
+                    _ => match self.file(&plain[0]) {
+                        Some(script) => return self.run_text(&script),
+                        None if self.around.is_plain => {
+                            let line =
+                                format!("{name}: can't open '{}': No such file or directory", plain[0]);
+                            self.complain(line, target);
+                            code = 2;
+                        }
+                        None => return Flow::Endless,
+                    },
                 }
             }
             "perl" | "python" | "python3" | "node" | "ruby" | "php"
@@ -158,14 +215,47 @@ impl Shell<'_> {
             }
             _ => match self.ask_network(name, arguments, target) {
                 Some(flow) => return flow,
-                None => {
-                    self.met_unknown = true;
-                    return Flow::Endless;
-                }
+                None => match self.file(&words[0]) {
+                    Some(script) => return self.run_text(&script),
+                    None if self.around.is_plain && self.in_script => {
+                        self.complain(format!("sh: {}: not found", words[0]), target);
+                        code = 127;
+                    }
+                    None => {
+                        self.met_unknown = true;
+                        self.not_found = self.around.is_plain.then(|| words[0].clone());
+                        return Flow::Endless;
+                    }
+                },
             },
         }
         self.last_code = code;
         Flow::Next
+    }
+
+    /// The small web server of busybox.
+    fn serve_files(&mut self, arguments: &[String], target: &Target) -> Flow {
+        let behind = |flag: &str| {
+            let at = arguments.iter().position(|word| word == flag)?;
+            arguments.get(at + 1).map(String::as_str)
+        };
+        let place = behind("-p").unwrap_or("80");
+        // `8080`, or `0.0.0.0:8080`; anything else would be a host's name.
+        let port = place.rsplit(':').next().and_then(|port| port.parse::<i32>().ok());
+        let Some(port) = port.filter(|port| (1..=65_535).contains(port) && !place.contains('/')) else {
+            self.complain(format!("httpd: bad address '{place}'"), target);
+            self.last_code = 1;
+            return Flow::Next;
+        };
+        self.listens.push(Listener { port, after_seconds: self.at_seconds() });
+        let folder = behind("-h").unwrap_or("").trim_end_matches('/');
+        self.serves =
+            Some(if folder.starts_with('/') { folder.to_string() } else { "/".to_string() + folder });
+        self.last_code = 0;
+        match arguments.iter().any(|word| word.starts_with('-') && word.contains('f')) {
+            true => Flow::Endless,
+            false => Flow::Next,
+        }
     }
 
     fn list_files(&mut self, plain: &[String], target: &Target) -> i32 {
@@ -249,7 +339,10 @@ impl Shell<'_> {
                     "c" => bytes,
                     _ => lines.len(),
                 };
-                lines = vec![count.to_string()];
+                lines = vec![match plain.as_slice() {
+                    [file] => format!("{count} {file}"),
+                    _ => count.to_string(),
+                }];
             }
             "grep" => {
                 let fold =

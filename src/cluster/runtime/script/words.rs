@@ -188,7 +188,7 @@ impl Shell<'_> {
     }
 
     /// A sum of whole numbers and variables, with the usual order of operations.
-    fn computed(&self, text: &str) -> i64 {
+    pub(super) fn computed(&self, text: &str) -> i64 {
         let letters: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
         Sum { letters: &letters, at: 0, shell: self }.sum()
     }
