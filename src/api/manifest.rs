@@ -111,6 +111,23 @@ pub fn parse_bytes(bytes: &[u8]) -> Manifest {
     }
 }
 
+/// A file's bytes as kubectl takes them: UTF-16 when they begin with its mark, else UTF-8; what is neither becomes
+/// U+FFFD.
+pub fn text_of(bytes: &[u8]) -> String {
+    let wide = |bytes: &[u8], of: fn([u8; 2]) -> u16| {
+        let pairs = bytes.chunks(2).map(|pair| match pair {
+            [first, second] => of([*first, *second]),
+            _ => 0xFFFD,
+        });
+        char::decode_utf16(pairs).map(|read| read.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    };
+    match bytes {
+        [0xFF, 0xFE, rest @ ..] => wide(rest, u16::from_le_bytes),
+        [0xFE, 0xFF, rest @ ..] => wide(rest, u16::from_be_bytes),
+        _ => String::from_utf8_lossy(bytes).into_owned(),
+    }
+}
+
 /// Whether a text is one JSON object; if not, what Go's decoder would say.
 ///
 /// # Errors
@@ -230,6 +247,9 @@ const LINES_AFTER_A_MISTAKE: usize = 20;
 ///
 /// The event-level reader goes first and keeps the limits; the port would take its time over a text that breaks them.
 fn read_document(part: &str, first_line: u32) -> Result<yaml::Read, ManifestError> {
+    if part.strip_prefix("%YAML ").is_some_and(|rest| rest.split_whitespace().next() != Some("1.1")) {
+        return Err(mistake("found incompatible YAML document", first_line, 1));
+    }
     match yaml::read(part, first_line) {
         Ok(read) if is_plain(part) => Ok(read),
         Ok(read) => check(part, first_line).map(|()| read),
@@ -504,6 +524,9 @@ mod tests {
             assert!(parse(&text).error.is_some(), "{}", &text[..40]);
         }
         assert!(parse_bytes(b"a: \xff").error.is_some());
+        assert_eq!(text_of(b"a: \xff"), "a: \u{FFFD}");
+        assert_eq!(text_of(b"\xff\xfea\0:\0 \0\xac\x20"), "a: \u{20AC}");
+        assert_eq!(text_of(b"\xfe\xff\0a\0"), "a\u{FFFD}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use kubestep::api::manifest;
 use kubestep::app::view_model::telling;
 use kubestep::cluster::fact::Fact;
 use kubestep::cluster::history::History;
@@ -74,9 +75,9 @@ pub fn fetch_files(line: &Line, folder: &Path, files: &mut BTreeMap<String, Stri
             let is_small = std::fs::metadata(&path).is_ok_and(|m| m.is_file() && m.len() <= FILE_LIMIT_BYTES);
             if is_small
                 && !files.contains_key(name)
-                && let Ok(text) = std::fs::read_to_string(&path)
+                && let Ok(bytes) = std::fs::read(&path)
             {
-                files.insert(name.to_string(), text);
+                files.insert(name.to_string(), manifest::text_of(&bytes));
             }
         }
     }

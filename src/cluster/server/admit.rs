@@ -452,24 +452,29 @@ fn mount_token(spec: &mut PodSpec, volume: &str) {
 ///
 /// Models: `pkg/apis/core/v1/helper/qos.ComputePodQOS`.
 fn qos_class(spec: &PodSpec) -> &'static str {
-    let containers = || spec.init_containers.iter().chain(&spec.containers);
-    let amounts = |list: &crate::api::kinds::ResourceList| {
+    let amounts = |list: &ResourceList| {
         ["cpu", "memory"].map(|name| list.get(name).filter(|amount| !amount.is_zero()).cloned())
     };
     let mut is_best_effort = true;
     let mut is_guaranteed = true;
-    for container in containers() {
-        let (requests, limits) =
-            (amounts(&container.resources.requests), amounts(&container.resources.limits));
-        if requests.iter().chain(&limits).any(Option::is_some) {
-            is_best_effort = false;
-        }
-        let equal = |index: usize| {
+    let mut count = |requests: &ResourceList, limits: &ResourceList| {
+        let (requests, limits) = (amounts(requests), amounts(limits));
+        is_best_effort &= requests.iter().chain(&limits).all(Option::is_none);
+        is_guaranteed &= (0..2).all(|index| {
             limits[index].is_some() && (requests[index].is_none() || requests[index] == limits[index])
-        };
-        if !equal(0) || !equal(1) {
-            is_guaranteed = false;
+        });
+    };
+    match spec.rest.get("resources") {
+        // What the Pod asks for as a whole stands in for what its containers ask for.
+        Some(whole) if !whole["requests"].is_null() || !whole["limits"].is_null() => {
+            let list = |name: &str| ResourceList::decode(whole[name].clone()).unwrap_or_default();
+            count(&list("requests"), &list("limits"));
         }
+        _ => spec
+            .init_containers
+            .iter()
+            .chain(&spec.containers)
+            .for_each(|container| count(&container.resources.requests, &container.resources.limits)),
     }
     match (is_best_effort, is_guaranteed) {
         (true, _) => "BestEffort",

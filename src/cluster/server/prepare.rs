@@ -3,8 +3,8 @@
 //!
 //! Models: `pkg/registry/*/*/strategy.go` `PrepareForCreate` and `PrepareForUpdate`,
 //! `pkg/apis/core/v1/helper/qos/qos.go` (v1.36).
-//! Leaves out: the allocation of cluster IPs and node ports, which needs the store; dropping of fields behind disabled
-//! feature gates.
+//! Leaves out: the allocation of cluster IPs and node ports, which needs the store; fields behind gates that are closed
+//! by default, but for those of Pods.
 
 use serde_json::{Map, Value, json};
 
@@ -93,8 +93,50 @@ fn record<'a>(object: &'a mut Value, name: &str) -> &'a mut Map<String, Value> {
     }
 }
 
+/// Drops what a Pod, or a template of Pods, says behind gates that are closed by default.
+///
+/// Models: `pkg/api/pod/util.go: DropDisabledPodFields`.
+fn drop_gated(spec: &mut Value) {
+    for volume in spec.get_mut("volumes").and_then(Value::as_array_mut).into_iter().flatten() {
+        let sources = volume.pointer_mut("/projected/sources").and_then(Value::as_array_mut);
+        for source in sources.into_iter().flatten().filter_map(Value::as_object_mut) {
+            source.remove("clusterTrustBundle");
+            source.remove("podCertificate");
+        }
+    }
+    for list in ["containers", "initContainers"] {
+        let containers = spec.get_mut(list).and_then(Value::as_array_mut);
+        for container in containers.into_iter().flatten().filter_map(Value::as_object_mut) {
+            if let Some(Value::Object(lifecycle)) = container.get_mut("lifecycle") {
+                lifecycle.remove("stopSignal");
+                if lifecycle.is_empty() {
+                    container.remove("lifecycle");
+                }
+            }
+        }
+    }
+}
+
+/// The Pod's spec in an object, or in the template that it holds.
+fn pod_spec<'a>(kind: &str, object: &'a mut Value) -> Option<&'a mut Value> {
+    object.pointer_mut(match kind {
+        "core.v1.Pod" => "/spec",
+        "core.v1.PodTemplate" => "/template/spec",
+        "batch.v1.CronJob" => "/spec/jobTemplate/spec/template/spec",
+        _ if kind.starts_with("apps.")
+            || matches!(kind, "batch.v1.Job" | "core.v1.ReplicationController") =>
+        {
+            "/spec/template/spec"
+        }
+        _ => return None,
+    })
+}
+
 /// Prepares a new object; its name, namespace and uid are set already.
 pub fn prepare_for_create(kind: &'static Type, object: &mut Value) {
+    if let Some(spec) = pod_spec(kind.name, object) {
+        drop_gated(spec);
+    }
     if STATUS_IS_APART.contains(&kind.name) || kind.name == "core.v1.ResourceQuota" {
         let empty = normalise(kind, &Value::Null);
         let mut status = empty.get("status").cloned().unwrap_or_else(|| json!({}));
@@ -566,6 +608,16 @@ mod tests {
                 }),
                 "/spec/topologySpreadConstraints/0/labelSelector",
                 json!({"matchExpressions": [{"key": "app", "operator": "In", "values": ["a"]}]}),
+            ),
+            (
+                "sources and signals behind closed gates",
+                ("apps/v1", "Deployment"),
+                json!({"spec": {"template": {"spec": {
+                    "containers": [{"name": "c", "lifecycle": {"stopSignal": "SIGUSR1"}}],
+                    "volumes": [{"name": "v", "projected": {"sources": [{"clusterTrustBundle": {"name": "a", "path": "b"}}]}}],
+                }}}}),
+                "/spec/template/spec",
+                json!({"containers": [{"name": "c"}], "volumes": [{"name": "v", "projected": {"sources": [{}]}}]}),
             ),
             (
                 "data from a snapshot",
