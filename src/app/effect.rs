@@ -12,6 +12,8 @@ pub enum Effect {
     Forget,
     /// Keep the choices about the page: language, theme, keys.
     Remember(String),
+    /// Keep the lines typed in the terminal, a JSON list of texts, for the up key and Ctrl-R of later visits.
+    RememberLines(String),
     /// Put a text on the clipboard and report back.
     Copy(String),
     /// Hand a file to the learner.

@@ -110,6 +110,7 @@ pub fn keep_choices(from: &State, to: &mut State) {
     to.editor_revision = from.editor_revision + 1;
     to.sessions = from.sessions + 1;
     to.screen_tab = from.screen_tab;
+    to.shell.session.history.clone_from(&from.shell.session.history);
 }
 
 /// Takes over the session of a link.

@@ -29,6 +29,8 @@ pub struct Opening {
     pub language: String,
     /// The choices kept from an earlier visit.
     pub choices: String,
+    /// The lines typed on earlier visits, a JSON list of texts.
+    pub lines: String,
     /// The session kept from an earlier visit.
     pub session: Option<String>,
 }
@@ -170,6 +172,8 @@ impl State {
         state.has_keys = opening.kept("keys") != Some("off");
         state.embed = embed;
         state.address = opening.address.clone();
+        // Lines that cannot be read are lines that were never typed.
+        state.shell.session.history = serde_json::from_str(&opening.lines).unwrap_or_default();
         if crate::share::link::is_link(&opening.hash) {
             if let Err(refusal) = sharing::follow(&mut state, &opening.hash) {
                 state.announcement = super::update::refused(&state, &refusal);

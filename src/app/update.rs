@@ -1,5 +1,7 @@
 //! What a message does: state in, state and effects out, nothing else.
 
+use serde_json::Value;
+
 use super::checking::problems_of;
 use super::effect::Effect;
 use super::layout::{InspectorTab, ScreenTab};
@@ -36,6 +38,8 @@ pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
     if moves_time && lesson::holds_time(state) {
         return Vec::new();
     }
+    let is_line =
+        matches!(message, Message::LineEntered(_) | Message::CommandChosen(_) | Message::ApplyAsked);
     match message {
         Message::FirstAsked => time::seek(state, 0),
         Message::BackAsked => {
@@ -188,6 +192,10 @@ pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
     }
     lesson::observe(state);
     let mut effects = timers(state);
+    if is_line && state.embed.is_none() {
+        let lines = &state.shell.session.history;
+        effects.push(Effect::RememberLines(Value::from(lines.as_slice()).to_string()));
+    }
     if state.embed.is_none() && state.run.is_none() && state.saved != state.to_save() {
         state.saved = state.to_save();
         effects.push(Effect::Save(sharing::shared_of(state).to_text()));

@@ -12,6 +12,7 @@ use crate::app::state::Opening;
 
 const SESSION: &str = "kubestep.session";
 const CHOICES: &str = "kubestep.choices";
+const LINES: &str = "kubestep.lines";
 
 /// Storage can be missing: in a sandbox, in private windows, when it is full. The page works without.
 fn storage() -> Option<Storage> {
@@ -33,6 +34,7 @@ pub fn opening() -> Opening {
         address: base.split(['?', '#']).next().unwrap_or_default().to_string(),
         language: window.navigator().language().unwrap_or_default(),
         choices: storage().and_then(|storage| storage.get_item(CHOICES).ok().flatten()).unwrap_or_default(),
+        lines: storage().and_then(|storage| storage.get_item(LINES).ok().flatten()).unwrap_or_default(),
         session: storage().and_then(|storage| storage.get_item(SESSION).ok().flatten()),
     }
 }
@@ -55,6 +57,12 @@ pub fn carry_out(effect: Effect, dispatch: &Callback<Message>) {
             if let Some(storage) = storage() {
                 // The choices hold for this visit in any case.
                 storage.set_item(CHOICES, &choices).ok();
+            }
+        }
+        Effect::RememberLines(lines) => {
+            if let Some(storage) = storage() {
+                // The lines are there for this visit in any case.
+                storage.set_item(LINES, &lines).ok();
             }
         }
         Effect::Copy(text) => copy(text, dispatch.clone()),

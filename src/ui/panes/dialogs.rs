@@ -162,7 +162,7 @@ fn render_share(desk: &Desk, view: &ShareView) -> Html {
 }
 
 /// The keys of the page: (keys, catalogue key of what they do).
-const KEYS: [(&str, &str); 11] = [
+const KEYS: [(&str, &str); 12] = [
     ("N", "help.step"),
     ("T", "help.tick"),
     ("Q", "help.quiet"),
@@ -170,6 +170,7 @@ const KEYS: [(&str, &str); 11] = [
     ("P", "help.play"),
     ("Ctrl Enter", "help.apply"),
     ("Tab", "help.complete"),
+    ("Ctrl R", "help.search"),
     ("Ctrl C", "help.interrupt"),
     ("1 – 5", "help.inspector"),
     ("/", "help.terminal"),

@@ -29,6 +29,15 @@ struct Typing {
     picked: Option<usize>,
     /// Escape was pressed, so that the next Tab leaves.
     may_leave: bool,
+    /// Ctrl-R was pressed: what is typed is looked for in earlier lines, that many matches back.
+    search: Option<usize>,
+}
+
+impl Typing {
+    /// The earlier line that a search has come to.
+    fn found<'a>(&self, history: &'a [String], sought: &str) -> Option<&'a String> {
+        history.iter().rev().filter(|line| line.contains(sought)).nth(self.search?)
+    }
 }
 
 /// The terminal.
@@ -64,13 +73,24 @@ pub fn TerminalPane(props: &TerminalProps) -> Html {
     }
 
     let onkeydown = {
-        let (desk, view, typing, redraw) = (desk.clone(), view.clone(), typing.clone(), redraw.clone());
+        let (desk, view, earlier, redraw) = (desk.clone(), view.clone(), typing.clone(), redraw.clone());
         Callback::from(move |event: KeyboardEvent| {
             let Some(input) = event.target_dyn_into::<HtmlInputElement>() else {
                 return;
             };
-            let mut typing = typing.borrow_mut();
+            let mut typing = earlier.borrow_mut();
             let control = event.ctrl_key() && !event.alt_key() && !event.meta_key();
+            if typing.search.is_some() {
+                let is_over = search(&event, control, &input, &mut typing, &view.history);
+                drop(typing);
+                redraw.force_update();
+                if !is_over || event.key() != "Enter" {
+                    return;
+                }
+            } else {
+                drop(typing);
+            }
+            let mut typing = earlier.borrow_mut();
             match event.key().as_str() {
                 "Enter" if !event.is_composing() => {
                     let line = input.value();
@@ -136,6 +156,14 @@ pub fn TerminalPane(props: &TerminalProps) -> Html {
                     *typing = Typing::default();
                     desk.tell(Message::InterruptAsked);
                 }
+                "r" if control => {
+                    event.prevent_default();
+                    typing.draft = input.value();
+                    typing.search = Some(0);
+                    input.set_value("");
+                    drop(typing);
+                    redraw.force_update();
+                }
                 "l" if control => {
                     event.prevent_default();
                     desk.tell(Message::LineEntered("clear".to_string()));
@@ -147,6 +175,18 @@ pub fn TerminalPane(props: &TerminalProps) -> Html {
                         desk.tell(Message::CompletionLeft);
                     }
                 }
+            }
+        })
+    };
+    // What is sought has changed: the newest match first.
+    let oninput = {
+        let (typing, redraw) = (typing.clone(), redraw.clone());
+        Callback::from(move |_: InputEvent| {
+            let mut typing = typing.borrow_mut();
+            if typing.search.is_some() {
+                typing.search = Some(0);
+                drop(typing);
+                redraw.force_update();
             }
         })
     };
@@ -166,6 +206,14 @@ pub fn TerminalPane(props: &TerminalProps) -> Html {
         })
     };
     let picked = typing.borrow().picked;
+    let is_searching = typing.borrow().search.is_some();
+    let found = input.cast::<HtmlInputElement>().filter(|_| is_searching).map(|input| {
+        typing
+            .borrow()
+            .found(&view.history, &input.value())
+            .cloned()
+            .unwrap_or_else(|| desk.t("terminal.search_none"))
+    });
     let choices = view.completion.iter().flat_map(|completion| {
         completion.choices.iter().enumerate().map(move |(at, choice)| (at, choice, &completion.stem))
     });
@@ -190,15 +238,55 @@ pub fn TerminalPane(props: &TerminalProps) -> Html {
                     }) }
                 </div>
             }
+            if let Some(found) = found {
+                <output class="terminal__found" aria-live="polite">{ found }</output>
+            }
             <div class="terminal__entry">
-                <label for="terminal-line" aria-hidden="true">{ view.prompt.clone() }</label>
+                <label for="terminal-line" aria-hidden="true">{ if is_searching { "(reverse-i-search)" } else { &view.prompt } }</label>
                 <input
-                    id="terminal-line" ref={input} type="text" {onkeydown} autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false" enterkeyhint="send"
-                    aria-label={desk.t("terminal.line")} placeholder={if view.is_busy { desk.t("terminal.busy") } else { String::new() }}
+                    id="terminal-line" ref={input} type="text" {onkeydown} {oninput} autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false" enterkeyhint="send"
+                    aria-label={desk.t(if is_searching { "terminal.search" } else { "terminal.line" })} placeholder={if view.is_busy { desk.t("terminal.busy") } else { String::new() }}
                 />
             </div>
         </section>
     }
+}
+
+/// A key while earlier lines are searched, as a shell takes it. Says whether the search is over: the line found then
+/// stands in the input, or the line typed before when the search was given up.
+fn search(
+    event: &KeyboardEvent,
+    control: bool,
+    input: &HtmlInputElement,
+    typing: &mut Typing,
+    history: &[String],
+) -> bool {
+    let found = typing.found(history, &input.value()).cloned();
+    let line = match event.key().as_str() {
+        "Enter" => found,
+        "Escape" | "Tab" | "ArrowRight" | "ArrowLeft" | "Home" | "End" => {
+            event.prevent_default();
+            event.stop_propagation();
+            found
+        }
+        "c" | "g" if control => {
+            event.prevent_default();
+            Some(std::mem::take(&mut typing.draft))
+        }
+        "r" if control => {
+            event.prevent_default();
+            let back = typing.search;
+            typing.search = back.map(|back| back + 1);
+            if typing.found(history, &input.value()).is_none() {
+                typing.search = back;
+            }
+            return false;
+        }
+        _ => return false,
+    };
+    typing.search = None;
+    set_line(input, &line.unwrap_or_else(|| input.value()), "");
+    true
 }
 
 fn render_text(prompt: &str, line: &TerminalLine) -> Html {

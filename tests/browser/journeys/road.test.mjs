@@ -99,7 +99,7 @@ test("a misspelt field is marked at its line, in the API server's words, and ref
     await apply(page);
     assert.match(await page.locator(".terminal__line.is-error").allTextContents().then((lines) => lines.join("\n")), /strict decoding error: unknown field "spec\.replica"/);
     assert.equal(await marks(page, "stored"), "failed/empty", "nothing is stored");
-    assert.match(await page.locator(".inspector").textContent(), /unknown field "spec\.replica"/, "the refusal is what is explained");
+    assert.match(await page.locator("#inspector-panel").textContent(), /unknown field "spec\.replica"/, "the refusal is what is explained");
     const widths = await page.evaluate(() => [".cm-note", ".cm-scroller", ".terminal__line.is-error", ".terminal__scroll"]
       .map((of) => document.querySelector(of).getBoundingClientRect().right));
     assert.ok(widths[0] <= widths[1] && widths[2] <= widths[3], `nothing of it is cut off: ${widths}`);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assert_accessible, assert_no_sideways_scroll, open, close, shot, visit } from "../page.mjs";
-import { apply, press, road, send, tick_now } from "../desk.mjs";
+import { apply, press, road, send, tick_now, type } from "../desk.mjs";
 
 async function link_of(page) {
   await page.locator(".bar__end button").first().click();
@@ -70,5 +70,27 @@ test("the session is there again after a reload", async () => {
     await page.waitForSelector(".road");
     assert.equal(await tick_now(page), tick);
     assert.deepEqual(await road(page), stages);
+  });
+});
+
+test("lines typed are found again with Ctrl-R, also on the next visit", async () => {
+  await visit({ width: 1440, height: 900 }, async (page) => {
+    await type(page, "kubectl get nodes -o wide");
+    await type(page, "kubectl get pods");
+    await page.reload();
+    await page.locator("#terminal-line").click();
+    await page.keyboard.press("Control+r");
+    await page.keyboard.type("get");
+    assert.equal(await page.locator(".terminal__found").textContent(), "kubectl get pods");
+    await page.keyboard.press("Control+r");
+    assert.equal(await page.locator(".terminal__found").textContent(), "kubectl get nodes -o wide");
+    await assert_accessible(page);
+    await page.keyboard.press("Enter");
+    assert.match(await page.locator(".terminal__log").textContent(), /INTERNAL-IP/);
+    assert.equal(await page.locator(".terminal__found").count(), 0);
+    await page.keyboard.type("kubectl draft");
+    await page.keyboard.press("Control+r");
+    await page.keyboard.press("Control+c");
+    assert.equal(await page.locator("#terminal-line").inputValue(), "kubectl draft");
   });
 });
