@@ -45,7 +45,8 @@ pub fn enter(state: &mut State, line: &str) {
     let mut host = HistoryHost::new(&mut state.history, &files);
     host.has_editor = true;
     let execution = run(line, &mut state.shell.session, &mut host);
-    let opened = std::mem::take(&mut host.opened);
+    let mut opened = std::mem::take(&mut host.opened);
+    opened.extend(std::mem::take(&mut host.written));
     for (name, text) in opened {
         super::update::open_file(state, &name, &text);
     }
@@ -70,6 +71,9 @@ pub fn poll(state: &mut State) {
     let files = by_name(&state.files);
     let mut host = HistoryHost::new(&mut state.history, &files);
     let poll = waiting.poll(&mut state.shell.session, &mut host);
+    for (name, text) in std::mem::take(&mut host.written) {
+        super::update::open_file(state, &name, &text);
+    }
     print(state, &poll.printed);
     if poll.finished.is_none() {
         state.shell.waiting = Some(waiting);

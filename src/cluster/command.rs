@@ -31,6 +31,12 @@ pub enum Fault {
     FillDisk(Name),
     /// The disk of a node is free again.
     FreeDisk(Name),
+    /// A node loses its power: nothing runs on it any more, and nobody answers there.
+    PowerOff(Name),
+    /// A node has power again: its kubelet starts, and starts again what was running.
+    PowerOn(Name),
+    /// The processes of a Pod are killed on their node, without anybody asking the API server.
+    Kill(Name, Name),
 }
 
 impl Fault {
@@ -41,6 +47,9 @@ impl Fault {
             Self::Start(actor) => format!("start {actor}"),
             Self::FillDisk(node) => format!("fill-disk {node}"),
             Self::FreeDisk(node) => format!("free-disk {node}"),
+            Self::PowerOff(node) => format!("power off {node}"),
+            Self::PowerOn(node) => format!("power on {node}"),
+            Self::Kill(namespace, pod) => format!("kill {namespace}/{pod}"),
         }
     }
 }

@@ -25,7 +25,9 @@ use super::settings::Settings;
 use super::store::{Change, Store};
 use super::world::World;
 use crate::api::kind::Kind;
+use crate::api::kinds::pod::Pod;
 use crate::api::meta::{Name, ObjectKey};
+use crate::api::object::Resource;
 use crate::api::time::Timestamp;
 
 /// The time at visible tick 0: 2026-01-05T09:00:00Z, a Monday.
@@ -220,6 +222,12 @@ impl Cluster {
                 if let Some(component) = self.components.get_mut(actor).filter(|_| was_stopped) {
                     component.queue.add(WorkKey::Sync, due_tick, Some(id));
                 }
+                if was_stopped && matches!(actor, Actor::ApiServer | Actor::NodeLifecycle) {
+                    self.world.listening_since = Some(self.now());
+                }
+                if was_stopped && *actor == Actor::ApiServer {
+                    self.report_anew(due_tick, id);
+                }
             }
             Fault::FillDisk(node) => {
                 self.world.full_disks.insert(node.clone());
@@ -227,6 +235,55 @@ impl Cluster {
             Fault::FreeDisk(node) => {
                 self.world.full_disks.remove(node);
             }
+            Fault::PowerOff(node) => {
+                if self.world.dark.insert(node.clone()).is_none() {
+                    let now = self.now();
+                    if let Some(memory) = self.kubelet_memory(node) {
+                        memory.kill(None, now);
+                    }
+                }
+            }
+            Fault::PowerOn(node) => {
+                if self.world.dark.remove(node).is_some() {
+                    for actor in [Actor::Kubelet(node.clone()), Actor::KubeProxy(node.clone())] {
+                        if let Some(component) = self.components.get_mut(&actor) {
+                            component.queue.add(WorkKey::Sync, due_tick, Some(id));
+                        }
+                    }
+                }
+            }
+            Fault::Kill(namespace, pod) => {
+                let key = ObjectKey::new(Kind::Pod, namespace.clone(), pod.clone());
+                let Some(node) = self.store.at::<Pod>(&key).map(|pod| pod.node_name.clone()) else { return };
+                let now = self.now();
+                if let Some(memory) = self.kubelet_memory(&node) {
+                    memory.kill(Some(&key), now);
+                }
+                if let Some(component) = self.components.get_mut(&Actor::Kubelet(node)) {
+                    component.queue.add(WorkKey::Object(key), due_tick, Some(id));
+                }
+            }
+        }
+    }
+
+    /// The API server answers again: every kubelet tells what it could not tell meanwhile.
+    fn report_anew(&mut self, due_tick: u64, id: FactId) {
+        let pods: Vec<(Name, ObjectKey)> =
+            self.store.list::<Pod>().map(|p| (p.node_name.clone(), p.key())).collect();
+        let kubelets: Vec<Actor> =
+            self.components.keys().filter(|actor| matches!(actor, Actor::Kubelet(_))).cloned().collect();
+        for actor in kubelets {
+            let Some(component) = self.components.get_mut(&actor) else { continue };
+            component.queue.add(WorkKey::Heartbeat, due_tick, Some(id));
+            let own = pods.iter().filter(|(at, _)| Some(at) == actor.node());
+            own.for_each(|(_, pod)| component.queue.add(WorkKey::Object(pod.clone()), due_tick, Some(id)));
+        }
+    }
+
+    fn kubelet_memory(&mut self, node: &Name) -> Option<&mut super::kubelet::Memory> {
+        match &mut self.components.get_mut(&Actor::Kubelet(node.clone()))?.memory {
+            Memory::Kubelet(memory) => Some(Arc::make_mut(memory)),
+            _ => None,
         }
     }
 
@@ -288,6 +345,9 @@ impl Cluster {
         facts: &mut Vec<Arc<Fact>>,
     ) -> Result<Response, Status> {
         let asked = self.record(facts, actor.clone(), None, What::Asked { request: request.summary() });
+        if !self.world.api_answers() {
+            return Err(Status::unreachable());
+        }
         if request.kind == Kind::Pod && request.subresource == "exec" {
             return self.exec(request);
         }
@@ -551,6 +611,9 @@ impl Cluster {
         routine: bool,
         facts: &mut Vec<Arc<Fact>>,
     ) -> Result<Option<ObjectKey>, Status> {
+        if !self.world.api_answers() {
+            return Err(Status::unreachable());
+        }
         let (fact, now) = (FactId(self.last_fact + 1), self.now());
         let before = self.store.undelivered().len();
         let mut transaction = Transaction {

@@ -4,6 +4,7 @@ use imbl::{OrdMap, OrdSet};
 
 use super::actor::Actor;
 use crate::api::meta::Name;
+use crate::api::time::Timestamp;
 
 /// The outside world as a value.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +15,10 @@ pub struct World {
     pub stopped: OrdSet<Actor>,
     /// The nodes whose disk somebody has filled.
     pub full_disks: OrdSet<Name>,
+    /// The nodes without power.
+    pub dark: OrdSet<Name>,
+    /// When somebody began anew to listen for the nodes' signs of life, if it was interrupted.
+    pub listening_since: Option<Timestamp>,
     /// The addresses that the cluster's load balancer hands out, first first.
     pub entry_addresses: Vec<String>,
 }
@@ -27,15 +32,32 @@ impl Default for World {
             external_dns: OrdMap::unit("*.example".to_string(), ENTRY_ADDRESS.to_string()),
             stopped: OrdSet::new(),
             full_disks: OrdSet::new(),
+            dark: OrdSet::new(),
+            listening_since: None,
             entry_addresses: (10..30).map(|n| format!("203.0.113.{n}")).collect(),
         }
     }
 }
 
 impl World {
-    /// Whether the component works, as far as nobody has stopped it.
+    /// Whether the component works: nobody has stopped it, its node has power, and the API server answers, unless it does
+    /// its work from what it knows.
     pub fn works(&self, actor: &Actor) -> bool {
-        self.stopped.is_empty() || !self.stopped.contains(actor)
+        if self.stopped.is_empty() && self.dark.is_empty() {
+            return true;
+        }
+        let from_memory = matches!(
+            actor,
+            Actor::Kubelet(_) | Actor::KubeProxy(_) | Actor::CoreDns | Actor::IngressController
+        );
+        !self.stopped.contains(actor)
+            && (from_memory || self.api_answers())
+            && actor.node().is_none_or(|node| !self.dark.contains(node))
+    }
+
+    /// Whether the API server answers.
+    pub fn api_answers(&self) -> bool {
+        !self.stopped.contains(&Actor::ApiServer)
     }
 
     /// The address that external DNS gives for a host, and the record that gave it.

@@ -6,6 +6,7 @@
 use super::host::Host;
 use super::parse::Flags;
 use crate::api::kind::Kind;
+use crate::cluster::command::Fault;
 use crate::cluster::machine::Cluster;
 use crate::cluster::network::trace::{Trace, TraceRequest};
 use crate::cluster::server::authn::Credentials;
@@ -27,8 +28,16 @@ impl Host for Acting<'_> {
         self.host.cluster()
     }
 
+    fn cause(&mut self, fault: Fault) -> bool {
+        self.host.cause(fault)
+    }
+
     fn send(&mut self, request: &TraceRequest) -> Trace {
         self.host.send(request)
+    }
+
+    fn write(&mut self, name: &str, text: &str) -> bool {
+        self.host.write(name, text)
     }
 
     fn open(&mut self, name: &str, text: &str) -> bool {

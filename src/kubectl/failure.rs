@@ -1,7 +1,7 @@
 //! How kubectl says that something went wrong.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/util/helpers.go` (v1.36).
-//! Leaves out: refused connections and expired credentials.
+//! Leaves out: expired credentials.
 
 use crate::cluster::server::status::Status;
 
@@ -38,6 +38,14 @@ impl Failure {
         Self::error(format!("{message}\nSee '{path} --help' for usage."))
     }
 
+    /// Nobody answers at the server's address.
+    pub fn unreachable() -> Self {
+        let server = super::commands::config::SERVER.trim_start_matches("https://");
+        Self::exactly(format!(
+            "The connection to the server {server} was refused - did you specify the right host or port?"
+        ))
+    }
+
     /// Nothing more to say, but a failure.
     pub fn silent() -> Self {
         Self::exactly("")
@@ -50,6 +58,9 @@ impl Failure {
 
     /// What the server refused, with what was being done: `error when creating "x.yaml": `.
     pub fn server_when(doing: &str, status: &Status) -> Self {
+        if status.code == 0 {
+            return Self::unreachable();
+        }
         let text = match status.reason {
             "" => format!("Error from server: {doing}{}", status.message),
             reason => format!("Error from server ({reason}): {doing}{}", status.message),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::host::Host;
-use crate::cluster::command::Command;
+use crate::cluster::command::{Command, Fault};
 use crate::cluster::fact::Fact;
 use crate::cluster::history::History;
 use crate::cluster::machine::Cluster;
@@ -21,6 +21,8 @@ pub struct HistoryHost<'a> {
     cluster: Arc<Cluster>,
     /// The texts that were opened in the editor, with their names.
     pub opened: Vec<(String, String)>,
+    /// The files that were written, with their texts.
+    pub written: BTreeMap<String, String>,
     /// Whether there is an editor.
     pub has_editor: bool,
     /// Every request that was sent, with its journey.
@@ -38,6 +40,7 @@ impl<'a> HistoryHost<'a> {
             files,
             cluster,
             opened: Vec::new(),
+            written: BTreeMap::new(),
             has_editor: false,
             traces: Vec::new(),
             facts: Vec::new(),
@@ -63,6 +66,18 @@ impl Host for HistoryHost<'_> {
         performed.answer.unwrap_or_else(|| Err(Status::method_not_allowed()))
     }
 
+    fn cause(&mut self, fault: Fault) -> bool {
+        let performed = self.history.perform(Command::Fault(fault));
+        self.cluster = Arc::clone(self.history.cluster());
+        self.facts.extend(performed.facts);
+        true
+    }
+
+    fn write(&mut self, name: &str, text: &str) -> bool {
+        self.written.insert(name.to_string(), text.to_string());
+        true
+    }
+
     fn open(&mut self, name: &str, text: &str) -> bool {
         if self.has_editor {
             self.opened.push((name.to_string(), text.to_string()));
@@ -71,10 +86,13 @@ impl Host for HistoryHost<'_> {
     }
 
     fn file(&self, name: &str) -> Option<String> {
-        self.files.get(name).cloned()
+        self.written.get(name).or_else(|| self.files.get(name)).cloned()
     }
 
     fn files(&self) -> Vec<String> {
-        self.files.keys().cloned().collect()
+        let mut names: Vec<String> = self.files.keys().chain(self.written.keys()).cloned().collect();
+        names.sort();
+        names.dedup();
+        names
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::api::kind::Kind;
 use crate::api::time::Timestamp;
+use crate::cluster::command::Fault;
 use crate::cluster::machine::Cluster;
 use crate::cluster::network::trace::{Trace, TraceRequest};
 use crate::cluster::server::authn::Credentials;
@@ -41,6 +42,11 @@ pub trait Host {
     /// The server's refusal.
     fn ask(&mut self, request: Request) -> Result<Response, Status>;
 
+    /// Causes a fault, or mends one; recorded as a command of the session. `false` where that is not possible.
+    fn cause(&mut self, _fault: Fault) -> bool {
+        false
+    }
+
     /// Sends a request for the sake of its answer.
     fn send(&mut self, request: &TraceRequest) -> Trace {
         self.cluster().trace(request)
@@ -52,6 +58,11 @@ pub trait Host {
     /// The names of the files there are, in order.
     fn files(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Writes a file: it can be read from now on. `false` where that is not possible.
+    fn write(&mut self, _name: &str, _text: &str) -> bool {
+        false
     }
 
     /// Opens a text in the editor under that name. `false` where there is no editor.

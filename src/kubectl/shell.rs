@@ -2,8 +2,9 @@
 //!
 //! It knows quotes, `;`, `&&`, `||`, pipes, here-documents (`<<EOF`, `<<'EOF'`, `<<-EOF`), `< file`, comments, variables,
 //! `$(…)` of commands that do not wait, `&` behind `kubectl port-forward`, and a few tools to pipe into. It knows no writing
-//! to files and no variables inside here-documents.
+//! to files other than those of the editor.
 
+mod fault;
 mod fill;
 mod line;
 pub(crate) mod network;
@@ -128,7 +129,14 @@ impl Script {
                 continue;
             }
             let input = match (statement.document, statement.from_file) {
-                (Some(document), _) => Some(document),
+                (Some(document), _) => match fill::text(&document, self.exit, session, host) {
+                    Ok(document) => Some(document),
+                    Err(problem) => {
+                        output.stderr.push_str(&refused(&problem).stderr);
+                        self.exit = 2;
+                        continue;
+                    }
+                },
                 (None, Some(name)) => match host.file(&name) {
                     Some(text) => Some(text),
                     None => {
@@ -176,9 +184,20 @@ impl Script {
             if words.first().is_some_and(|word| word == "xargs") {
                 words = fill::arguments(&words, input.take().as_deref());
             }
+            let is_on = |what: &str| words.iter().any(|word| word == what);
+            let (errors_too, no_errors) = (is_on(line::ERRORS_TOO), is_on(line::NO_ERRORS));
+            words.retain(|word| word != line::ERRORS_TOO && word != line::NO_ERRORS);
             let (mut printed, pending) = run_command(&words, input.as_deref(), session, host);
-            output.stderr.push_str(&printed.stderr);
-            self.exit = printed.exit;
+            if errors_too {
+                // What came first is not known: tables and messages seldom come together.
+                printed.stdout.push_str(&std::mem::take(&mut printed.stderr));
+            }
+            if !no_errors {
+                output.stderr.push_str(&printed.stderr);
+            }
+            if !words.first().is_some_and(|word| word.starts_with(line::REDIRECT) && printed.exit == 0) {
+                self.exit = printed.exit;
+            }
             if let Some(pending) = pending {
                 let held = if stages.is_empty() {
                     output.stdout.push_str(&printed.stdout);

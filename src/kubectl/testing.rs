@@ -41,6 +41,8 @@ impl Terminal {
     fn with(&mut self, line: &str, input: Option<&str>) -> String {
         let mut host = HistoryHost::new(&mut self.history, &self.files);
         let execution = shell::run_with_input(line, input, &mut self.session, &mut host);
+        let mut written = std::mem::take(&mut host.written);
+        self.files.append(&mut written);
         let (mut output, mut waiting): (_, Option<Box<Waiting>>) = match execution {
             Execution::Finished(output) => (output, None),
             Execution::Waiting(output, waiting) => (output, Some(waiting)),
@@ -50,6 +52,8 @@ impl Terminal {
             self.history.perform(Command::Tick);
             let mut host = HistoryHost::new(&mut self.history, &self.files);
             let poll = still.poll(&mut self.session, &mut host);
+            let mut written = std::mem::take(&mut host.written);
+            self.files.append(&mut written);
             output.append(&poll.printed);
             if let Some(exit) = poll.finished {
                 output.exit = exit;

@@ -196,10 +196,7 @@ fn a_rollout_is_followed_to_its_end() {
                 "kubectl rollout history deploy/web",
                 "deployment.apps/web \nREVISION  CHANGE-CAUSE\n1         <none>\n2         <none>\n\n",
             ),
-            (
-                "kubectl rollout undo deploy/web --to-revision=9 2>&1 | grep -c unable",
-                "0\nE|Warning: resource deployments/web was previously managed with 'kubectl apply'. Rolling back will not update the kubectl.kubernetes.io/last-applied-configuration annotation, which may cause unexpected behavior on future 'kubectl apply' operations. Consider using 'kubectl apply' with your previous configuration file instead.\nE|error: unable to find specified revision 9 in history\n[exit 1]\n",
-            ),
+            ("kubectl rollout undo deploy/web --to-revision=9 2>&1 | grep -c unable", "1\n"),
             ("kubectl scale deploy web --replicas=1", "deployment.apps/web scaled\n"),
             (
                 "kubectl scale deploy web --replicas=2 --current-replicas=9",
@@ -427,6 +424,76 @@ fn an_ingress_without_a_class_gets_the_default_one() {
                 "ingress.networking.k8s.io/plain created\n",
             ),
             ("kubectl get ingress plain -o jsonpath={.spec.ingressClassName}", "nginx"),
+        ],
+    );
+}
+
+#[test]
+fn output_goes_to_files_and_comes_back_from_them() {
+    let mut terminal = terminal();
+    check(
+        &mut terminal,
+        &[
+            ("kubectl create namespace shop --dry-run=client -o yaml > ns.yaml", ""),
+            (
+                "cat ns.yaml",
+                "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\nspec: {}\nstatus: {}\n",
+            ),
+            ("kubectl apply -f ns.yaml", "namespace/shop created\n"),
+            ("echo a > notes; echo b >> notes; cat notes | tee copy", "a\nb\n"),
+            ("ls", "copy\nnotes\nns.yaml\nweb.yaml\n"),
+            ("kubectl get pod nope 2>/dev/null || echo failed", "failed\n"),
+            ("kubectl get pod nope > /dev/null 2>&1 || echo failed", "failed\n"),
+            ("kubectl get pod nope 2>&1 | grep -c NotFound", "1\n"),
+            ("cat > cm.yaml <<EOF\nkind: ConfigMap\nEOF", ""),
+            ("wc -l < cm.yaml", "1\n"),
+        ],
+    );
+}
+
+#[test]
+fn variables_are_filled_into_here_documents_unless_their_end_is_quoted() {
+    let mut terminal = terminal();
+    check(
+        &mut terminal,
+        &[
+            ("NAME=$(echo two words); echo \"$NAME\"", "two words\n"),
+            ("IMAGE=nginx:1.27", ""),
+            (
+                "cat <<EOF\nimage: $IMAGE of ${NAME}, \\$HOME, $(echo now)\nEOF",
+                "image: nginx:1.27 of two words, $HOME, now\n",
+            ),
+            ("cat <<'EOF'\nimage: $IMAGE\nEOF", "image: $IMAGE\n"),
+            (
+                "cat <<EOF | kubectl apply -f -\napiVersion: v1\nkind: Pod\nmetadata: {name: filled}\nspec:\n  containers: [{name: c, image: $IMAGE}]\nEOF",
+                "pod/filled created\n",
+            ),
+            ("kubectl get pod filled -o jsonpath='{.spec.containers[0].image}'", "nginx:1.27"),
+        ],
+    );
+}
+
+#[test]
+fn faults_are_typed_and_a_stopped_server_refuses_connections() {
+    let mut terminal = terminal();
+    let refused = "E|The connection to the server kubestep.example:6443 was refused - did you specify the right host or port?\n[exit 1]\n";
+    check(
+        &mut terminal,
+        &[
+            ("fault", "nothing is broken\n"),
+            ("fault stop kubelet node-2", ""),
+            ("fault stop api-server", ""),
+            ("fault power-off node-1", ""),
+            ("fault", "stopped apiserver\nstopped kubelet/node-2\nwithout power node-1\n"),
+            ("kubectl get pods", refused),
+            ("kubectl config current-context", "kubestep\n"),
+            ("fault start api-server; fault start kubelet node-2; fault power-on node-1", ""),
+            ("fault", "nothing is broken\n"),
+            ("kubectl get pods", "E|No resources found in demo namespace.\n"),
+            (
+                "fault stop kubelet node-9",
+                "E|fault: there is no component kubelet node-9\nE|usage: fault stop|start COMPONENT [NODE], fault power-off|power-on|fill-disk|free-disk NODE, fault kill POD\nE|components: api-server, scheduler, controller-manager, kubelet NODE, kube-proxy NODE, coredns, ingress-controller, and\nE|each controller by its name\n[exit 1]\n",
+            ),
         ],
     );
 }

@@ -163,6 +163,6 @@ fn action_of(line: &Line) -> Option<Action> {
         Instruction::Back(_) => Action::Back,
         Instruction::Trace { .. } => Action::Trace,
         Instruction::Edit { .. } => Action::Edit,
-        Instruction::Predict { .. } | Instruction::Expect(_) => return None,
+        Instruction::Why { .. } | Instruction::Predict { .. } | Instruction::Expect(_) => return None,
     })
 }

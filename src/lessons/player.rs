@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::evidence::{Deeds, What};
 use super::script::{Expectation, Instruction, Line};
+use crate::api::kind::Kind;
 use crate::cluster::command::Command;
 use crate::cluster::fact::Fact;
 use crate::cluster::history::History;
@@ -16,6 +17,9 @@ use crate::kubectl::{Execution, Output, Session, run};
 
 /// The most ticks that `until quiet` or a waiting command lets pass.
 pub const TICKS_LIMIT: u32 = 3600;
+
+/// When nothing is due for longer than this, `until quiet` rests.
+const REST_TICKS: u64 = 40;
 
 /// A session that a script is played on.
 #[derive(Clone, Debug)]
@@ -30,11 +34,25 @@ pub struct Player {
     pub deeds: Deeds,
     /// The language of what is printed.
     pub language: Language,
+    /// How facts are told.
+    pub voice: Voice,
     /// Requests sent.
     requests: u64,
     /// What was printed last, by a command or a request.
     last: Output,
 }
+
+/// How facts are told. The words stand in a layer above this one.
+#[derive(Clone, Copy, Debug)]
+pub struct Voice {
+    /// What happened, with reasons, a line each.
+    pub tell: fn(&Catalogue, &History, &[Arc<Fact>]) -> String,
+    /// What happened to an object of that kind whose name is, or begins with, the text; `None` if nothing did.
+    pub why: fn(&Catalogue, &History, Kind, &str, &str) -> Option<String>,
+}
+
+/// A voice that tells nothing.
+const SILENT: Voice = Voice { tell: |_, _, _| String::new(), why: |_, _, _, _, _| None };
 
 /// What came of one line.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +76,7 @@ impl Player {
             files,
             deeds: Deeds::default(),
             language: Language::default(),
+            voice: SILENT,
             requests: 0,
             last: Output::default(),
         }
@@ -77,6 +96,7 @@ impl Player {
             }
             Instruction::Trace { from, url } => self.trace(from.as_deref(), url),
             Instruction::Edit { file, old, new } => self.edit(file, old, new),
+            Instruction::Why { object, namespace } => self.why(object, namespace.as_deref()),
             Instruction::Predict { prediction, choice } => {
                 let what = What::Predicted { prediction: prediction.clone(), choice: choice.clone() };
                 self.deeds.record(&self.history, what);
@@ -98,6 +118,8 @@ impl Player {
         let execution = run(text, &mut self.terminal, &mut host);
         played.facts.append(&mut host.facts);
         let traces = std::mem::take(&mut host.traces);
+        let mut written = std::mem::take(&mut host.written);
+        self.files.append(&mut written);
         for trace in &traces {
             self.deeds.record(&self.history, What::traced(trace));
         }
@@ -118,6 +140,8 @@ impl Player {
                     let mut host = HistoryHost::new(&mut self.history, &self.files);
                     let poll = waiting.poll(&mut self.terminal, &mut host);
                     played.facts.append(&mut host.facts);
+                    let mut written = std::mem::take(&mut host.written);
+                    self.files.append(&mut written);
                     played.output.append(&poll.printed);
                     if let Some(exit) = poll.finished {
                         played.output.exit = exit;
@@ -132,21 +156,48 @@ impl Player {
     }
 
     fn commands(&mut self, command: &Command, count: u32) -> Played {
-        let facts = (0..count).flat_map(|_| self.history.perform(command.clone()).facts).collect();
-        Played { facts, ..Played::default() }
+        let facts: Vec<Arc<Fact>> =
+            (0..count).flat_map(|_| self.history.perform(command.clone()).facts).collect();
+        self.told(Played { facts, ..Played::default() })
     }
 
     fn until_quiet(&mut self) -> Played {
         let mut played = Played::default();
         for _ in 0..TICKS_LIMIT {
-            if self.history.cluster().is_quiet() {
-                return played;
+            if self.is_at_rest() {
+                return self.told(played);
             }
             played.facts.extend(self.history.perform(Command::Tick).facts);
         }
         let limit = TICKS_LIMIT.to_string();
         played.output.stderr = self.words().say("script.not-quiet", &[("limit", &limit)]) + "\n";
+        self.told(played)
+    }
+
+    /// Whether nothing but heartbeats is due soon.
+    fn is_at_rest(&self) -> bool {
+        let cluster = self.history.cluster();
+        cluster.next_busy_tick().is_none_or(|busy| busy > cluster.tick() + REST_TICKS)
+    }
+
+    /// What happened is what was printed.
+    fn told(&mut self, mut played: Played) -> Played {
+        played.output.stdout = (self.voice.tell)(self.words(), &self.history, &played.facts);
+        self.last = played.output.clone();
         played
+    }
+
+    fn why(&mut self, object: &str, namespace: Option<&str>) -> Played {
+        let (kind, name) = object.split_once('/').unwrap_or((object, ""));
+        let namespace = namespace.unwrap_or(&self.terminal.namespace);
+        let kind = Kind::from_resource(kind);
+        let told = kind.and_then(|kind| {
+            let namespace = if kind.is_namespaced() { namespace } else { "" };
+            (self.voice.why)(self.words(), &self.history, kind, namespace, name)
+        });
+        let failure = told.is_none().then(|| self.words().say("script.nothing-known", &[("object", object)]));
+        self.last = Output::of(told.unwrap_or_default());
+        Played { output: self.last.clone(), failure, ..Played::default() }
     }
 
     fn trace(&mut self, from: Option<&str>, url: &str) -> Played {

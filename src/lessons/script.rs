@@ -35,6 +35,13 @@ pub enum Instruction {
         /// Where to.
         url: String,
     },
+    /// What happened to an object, and why: `pod/web`, with a namespace if one is named.
+    Why {
+        /// Its kind and its name, or the beginning of its name.
+        object: String,
+        /// Its namespace; the terminal's for none.
+        namespace: Option<String>,
+    },
     /// A change of a file in the editor; `old` must stand in it.
     Edit {
         /// The file's name.
@@ -132,6 +139,7 @@ fn instruction(text: &str) -> Result<Instruction, String> {
         "until" => Err("`until` is followed by `quiet`".to_string()),
         "trace" => trace(rest),
         "edit" => edit(rest),
+        "why" => why(rest),
         "predict" => {
             let (prediction, choice) =
                 rest.split_once(char::is_whitespace).ok_or("`predict` names a question and an answer")?;
@@ -161,6 +169,19 @@ fn trace(text: &str) -> Result<Instruction, String> {
         _ => return Err("`trace` is followed by an address, and `--from POD` if a Pod sends it".to_string()),
     };
     Ok(Instruction::Trace { from, url: url.to_string() })
+}
+
+fn why(text: &str) -> Result<Instruction, String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (object, namespace) = match words.as_slice() {
+        [object] => (*object, None),
+        ["-n", namespace, object] | [object, "-n", namespace] => (*object, Some((*namespace).to_string())),
+        _ => ("", None),
+    };
+    if !object.contains('/') {
+        return Err("`why` is followed by KIND/NAME, and `-n NAMESPACE`".to_string());
+    }
+    Ok(Instruction::Why { object: object.to_string(), namespace })
 }
 
 fn edit(text: &str) -> Result<Instruction, String> {
@@ -254,6 +275,11 @@ mod tests {
             (
                 "predict who deployment",
                 Instruction::Predict { prediction: "who".to_string(), choice: "deployment".to_string() },
+            ),
+            ("why pod/web", Instruction::Why { object: "pod/web".to_string(), namespace: None }),
+            (
+                "why -n shop rs/web",
+                Instruction::Why { object: "rs/web".to_string(), namespace: Some("shop".to_string()) },
             ),
             ("expect 3/3", Instruction::Expect(Expectation::Shows("3/3".to_string()))),
             ("expect not Pending", Instruction::Expect(Expectation::Hides("Pending".to_string()))),

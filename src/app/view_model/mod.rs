@@ -12,6 +12,7 @@ pub mod telling;
 pub mod terminal;
 pub mod timeline;
 pub mod trace;
+pub mod transcript;
 pub mod transport;
 pub mod why;
 pub mod workload;

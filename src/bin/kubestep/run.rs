@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use kubestep::api::manifest;
-use kubestep::app::view_model::telling;
-use kubestep::cluster::fact::Fact;
+use kubestep::app::view_model::transcript::VOICE;
 use kubestep::cluster::history::History;
 use kubestep::cluster::settings::Settings;
-use kubestep::i18n::{Language, catalogue};
+use kubestep::i18n::Language;
 use kubestep::lessons::player::{Played, Player};
 use kubestep::lessons::script::{self, Instruction, Line};
 use serde_json::{Value, json};
@@ -44,6 +43,7 @@ pub fn command(path: &Path, options: &Options) -> Result<ExitCode, String> {
     let lines = script::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut player = Player::new(History::new(Settings::playground(options.seed)), BTreeMap::new());
     player.language = options.language;
+    player.voice = VOICE;
     for line in &lines {
         fetch_files(line, &folder, &mut player.files);
         let played = player.play(line);
@@ -84,7 +84,6 @@ pub fn fetch_files(line: &Line, folder: &Path, files: &mut BTreeMap<String, Stri
 }
 
 fn print_text(line: &Line, played: &Played, player: &Player) {
-    let words = catalogue(player.language);
     match &line.instruction {
         Instruction::Shell(text) => println!("$ {text}"),
         Instruction::Expect(_) => return,
@@ -95,16 +94,6 @@ fn print_text(line: &Line, played: &Played, player: &Player) {
         Instruction::Tick(_) | Instruction::Step(_) | Instruction::UntilQuiet | Instruction::Back(_)
     );
     let cluster = player.history.cluster();
-    if moves_time {
-        let mut last = None;
-        for fact in played.facts.iter().filter(|fact| telling::is_telling(fact)) {
-            let tick = cluster.shown(fact.tick);
-            let at = if last == Some(tick) { String::new() } else { format!("t={tick}") };
-            last = Some(tick);
-            let who = telling::actor_tag(words, &fact.actor).name;
-            println!("{at:<6}{who}: {}{}", telling::fact_text(words, fact), reason(fact, player));
-        }
-    }
     print!("{}", played.output.stdout);
     print!("{}", played.output.stderr);
     if moves_time {
@@ -114,12 +103,6 @@ fn print_text(line: &Line, played: &Played, player: &Player) {
         println!("(exit {})", played.output.exit);
     }
     println!();
-}
-
-/// Why, in brackets.
-fn reason(fact: &Fact, player: &Player) -> String {
-    let words = catalogue(player.language);
-    fact.because.as_ref().map(|b| format!(" [{}]", telling::because_text(words, b))).unwrap_or_default()
 }
 
 fn print_json(line: &Line, played: &Played, player: &Player) {

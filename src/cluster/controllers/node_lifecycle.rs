@@ -118,7 +118,8 @@ fn silent_seconds(view: &View<'_>, node: &Node) -> i64 {
     let lease = view.store.get::<Lease>(LEASE_NAMESPACE, &node.meta.name);
     let renewed = lease.and_then(|lease| lease.spec.renew_time);
     let reported = ready_condition(node).and_then(|condition| condition.last_heartbeat_time);
-    let heard = renewed.max(reported).max(node.meta.creation_timestamp).unwrap_or(view.now);
+    let heard = renewed.max(reported).max(node.meta.creation_timestamp).max(view.world.listening_since);
+    let heard = heard.unwrap_or(view.now);
     view.now.seconds_since(heard)
 }
 

@@ -56,6 +56,17 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Kills every process of a Pod, or of all Pods.
+    pub(super) fn kill(&mut self, only: Option<&ObjectKey>, now: Timestamp) {
+        let keys: Vec<ObjectKey> = self.runtime.pods.keys().cloned().collect();
+        for key in keys.into_iter().filter(|key| only.is_none_or(|only| only == key)) {
+            let Some(running) = self.runtime.pods.get_mut(&key) else { continue };
+            for run in &mut Arc::make_mut(running).containers {
+                run.process.kill(now);
+            }
+        }
+    }
+
     /// Changes something inside a running container, as a command does that is run beside its process: files, or its
     /// process gets the signal to stop. Probes look again.
     pub(super) fn change_inside(

@@ -294,6 +294,16 @@ impl Process {
         Arc::make_mut(&mut self.program).end = Some(End { after_seconds, exit_code, reason });
     }
 
+    /// The process is killed.
+    pub fn kill(&mut self, now: Timestamp) {
+        if self.ended.is_some() {
+            return;
+        }
+        let after_seconds = now.seconds_since(self.started_at);
+        Arc::make_mut(&mut self.program).end =
+            Some(End { after_seconds, exit_code: 137, reason: "Error".to_string() });
+    }
+
     fn deeds_until(&self, until: Timestamp) -> Vec<(Timestamp, Cow<'_, Deed>)> {
         let until = self.ended.as_ref().map_or(until, |ended| ended.at.min(until));
         let age = until.seconds_since(self.started_at);

@@ -106,6 +106,16 @@ impl Status {
         }
     }
 
+    /// Nobody answers at the API server's address.
+    pub fn unreachable() -> Self {
+        Self {
+            code: 0,
+            reason: "",
+            message: "dial tcp 203.0.113.9:6443: connect: connection refused".to_string(),
+            details: Details::default(),
+        }
+    }
+
     /// 401: nobody whom the cluster knows.
     pub fn unauthorized() -> Self {
         Self {

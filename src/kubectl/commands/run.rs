@@ -1,12 +1,14 @@
 //! `kubectl run`: one Pod of one image.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/run/run.go` (v1.36).
-//! Leaves out: attaching (`-it`, `--rm`), `--overrides`.
+//! Leaves out: attaching (`-it`, `--rm`).
 
 use serde_json::{Map, Value, json};
 
 use super::{Call, DryRun, Pending, apply, create};
 use crate::api::kind::Kind;
+use crate::api::schema;
+use crate::cluster::server::patch;
 use crate::cluster::server::request::{Request, Verb};
 use crate::kubectl::failure::Failure;
 use crate::kubectl::flags;
@@ -34,6 +36,7 @@ pub const FLAGS: &[&[Flag]] = &[
         Flag::long("attach", Takes::Nothing),
         Flag::long("rm", Takes::Nothing),
         Flag::long("overrides", Takes::Text),
+        Flag::long("override-type", Takes::Text),
         Flag::both("quiet", 'q', Takes::Nothing),
         Flag::long("privileged", Takes::Nothing),
     ],
@@ -49,7 +52,7 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     if !is_image(&image) {
         return Err(Failure::error(format!("Invalid image name \"{image}\": invalid reference format")));
     }
-    for flag in ["stdin", "tty", "attach", "rm", "overrides", "privileged"] {
+    for flag in ["stdin", "tty", "attach", "rm"] {
         if call.flags.given(flag) {
             return Err(Failure::error(format!("run --{flag} is not in this release of Kubestep")));
         }
@@ -102,11 +105,15 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     if !annotations.is_empty() {
         metadata["annotations"] = Value::Object(pairs(&annotations.join(","))?);
     }
-    let pod = json!({
+    if call.flags.on("privileged") {
+        container["securityContext"] = json!({"privileged": true});
+    }
+    let mut pod = json!({
         "apiVersion": "v1", "kind": "Pod", "metadata": metadata,
         "spec": {"containers": [container], "dnsPolicy": "ClusterFirst", "restartPolicy": restart},
         "status": {},
     });
+    override_with(call, &mut pod)?;
     if expose {
         let service = json!({
             "apiVersion": "v1", "kind": "Service", "metadata": {"name": name},
@@ -140,6 +147,27 @@ fn send(
         value = response.object;
     }
     create::print(call, format, kind.printed(), value, "created", dry_run)
+}
+
+/// Puts `--overrides` over what was made.
+fn override_with(call: &Call, pod: &mut Value) -> Result<(), Failure> {
+    let Some(text) = call.text("overrides") else { return Ok(()) };
+    let invalid = || Failure::error("Invalid JSON Patch");
+    let overrides: Value = serde_json::from_str(&text).map_err(|_| invalid())?;
+    match call.flags.text("override-type") {
+        None | Some("merge" | "") => {
+            patch::merge(pod, &overrides);
+            Ok(())
+        }
+        Some("json") => patch::json(pod, &overrides).map_err(|_| invalid()),
+        Some("strategic") => match schema::root_of("v1", "Pod") {
+            Some(kind) => patch::strategic(kind, pod, &overrides).map_err(|_| invalid()),
+            None => Ok(()),
+        },
+        Some(other) => Err(Failure::error(format!(
+            "invalid override type: {other}, expected one of: merge, json, strategic"
+        ))),
+    }
 }
 
 /// `a=1,b=2`.

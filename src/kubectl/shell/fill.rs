@@ -1,6 +1,7 @@
 //! What is filled into words when a command is carried out: variables and the output of other commands.
 
 use super::line::{self, FILLED, FILLED_END, FILLED_QUOTED};
+use super::tools::assignment;
 use crate::kubectl::execution::Execution;
 use crate::kubectl::host::Host;
 use crate::kubectl::session::Session;
@@ -33,7 +34,8 @@ pub(super) fn words(
         while let Some(at) = rest.find([FILLED, FILLED_QUOTED]) {
             current.push_str(&rest[..at]);
             given |= at > 0;
-            let quoted = rest[at..].starts_with(FILLED_QUOTED);
+            // What is assigned to a variable stays one text.
+            let quoted = rest[at..].starts_with(FILLED_QUOTED) || assignment(word).is_some();
             let inner = &rest[at + 1..];
             let end = inner.find(FILLED_END).unwrap_or(inner.len());
             let text = text_of(&inner[..end], exit, session, host)?;
@@ -57,6 +59,29 @@ pub(super) fn words(
             out.push(current);
         }
     }
+    Ok(out)
+}
+
+/// A text with everything filled in.
+///
+/// # Errors
+/// As [`words`].
+pub(super) fn text(
+    text: &str,
+    exit: i32,
+    session: &mut Session,
+    host: &mut dyn Host,
+) -> Result<String, String> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find([FILLED, FILLED_QUOTED]) {
+        out.push_str(&rest[..at]);
+        let inner = &rest[at + 1..];
+        let end = inner.find(FILLED_END).unwrap_or(inner.len());
+        out.push_str(&text_of(&inner[..end], exit, session, host)?);
+        rest = inner.get(end + 1..).unwrap_or_default();
+    }
+    out.push_str(rest);
     Ok(out)
 }
 

@@ -30,6 +30,19 @@ pub(super) struct Statement {
 pub(super) const FILLED: char = '\u{1}';
 /// The same between double quotes, so that it stays one word.
 pub(super) const FILLED_QUOTED: char = '\u{3}';
+/// Begins a word that says what becomes of a command's output instead of being an argument.
+pub(super) const REDIRECT: char = '\u{4}';
+/// The errors go where the output goes.
+pub(super) const ERRORS_TOO: &str = "\u{4}2>&1";
+/// The errors go nowhere.
+pub(super) const NO_ERRORS: &str = "\u{4}2>";
+/// A stage that drops what it reads.
+pub(super) const DROP: &str = "\u{4}drop";
+/// A stage that writes what it reads to a file.
+pub(super) const WRITE: &str = "\u{4}write";
+/// A stage that writes what it reads behind what is in a file.
+pub(super) const APPEND: &str = "\u{4}append";
+
 /// Ends it.
 pub(super) const FILLED_END: char = '\u{2}';
 
@@ -42,6 +55,10 @@ enum Token {
     Then,
     Background,
     From,
+    /// `>`, `>>`: of which descriptor (3 stands for both), and whether behind what is there.
+    To(char, bool),
+    /// `2>&1`.
+    ErrorsToo,
     /// The number of a here-document.
     Document(usize),
 }
@@ -57,12 +74,40 @@ pub(super) fn parse(text: &str) -> Result<Vec<Statement>, String> {
     let mut stages: Vec<Vec<String>> = vec![Vec::new()];
     let (mut document, mut from_file) = (None, None);
     let mut expects_file = false;
+    let mut expects_target = None;
+    let mut written: Option<[String; 2]> = None;
     let end = std::iter::once(Token::Then);
     for token in tokens.into_iter().chain(end) {
         if expects_file && !matches!(token, Token::Word(_)) {
             return Err("syntax error: a file name must follow <".to_string());
         }
+        if expects_target.is_some() && !matches!(token, Token::Word(_)) {
+            return Err("syntax error: a file name must follow >".to_string());
+        }
         match token {
+            Token::Word(word) if expects_target.is_some() => {
+                let (descriptor, appends) = expects_target.take().unwrap_or(('1', false));
+                let stage = stages.last_mut();
+                if descriptor != '1'
+                    && let Some(stage) = stage
+                {
+                    stage.push(if descriptor == '2' { NO_ERRORS } else { ERRORS_TOO }.to_string());
+                }
+                if descriptor != '2' {
+                    let how = match (word.as_str(), appends) {
+                        ("/dev/null", _) => DROP,
+                        (_, true) => APPEND,
+                        (_, false) => WRITE,
+                    };
+                    written = Some([how.to_string(), word]);
+                }
+            }
+            Token::To(descriptor, appends) => expects_target = Some((descriptor, appends)),
+            Token::ErrorsToo => {
+                if let Some(stage) = stages.last_mut() {
+                    stage.push(ERRORS_TOO.to_string());
+                }
+            }
             Token::Word(word) if expects_file => {
                 from_file = Some(word);
                 expects_file = false;
@@ -78,6 +123,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Statement>, String> {
                 if stages.last().is_none_or(Vec::is_empty) {
                     return Err("syntax error near unexpected token `|'".to_string());
                 }
+                stages.extend(written.take().map(Vec::from));
                 stages.push(Vec::new());
             }
             Token::And | Token::Or | Token::Then | Token::Background => {
@@ -91,7 +137,8 @@ pub(super) fn parse(text: &str) -> Result<Vec<Statement>, String> {
                     };
                     return Err(format!("syntax error near unexpected token `{shown}'"));
                 }
-                let stages = std::mem::replace(&mut stages, vec![Vec::new()]);
+                let mut stages = std::mem::replace(&mut stages, vec![Vec::new()]);
+                stages.extend(written.take().map(Vec::from));
                 if !empty {
                     let (document, from_file) = (document.take(), from_file.take());
                     let in_background = token == Token::Background;
@@ -112,6 +159,8 @@ pub(super) fn parse(text: &str) -> Result<Vec<Statement>, String> {
 struct Announced {
     end: String,
     strip_tabs: bool,
+    /// Whether variables and commands are filled in: no part of the ending word is quoted.
+    is_filled: bool,
 }
 
 struct Reader<'a> {
@@ -157,10 +206,14 @@ impl Reader<'_> {
                 '|' if self.rest.next_if_eq(&'|').is_some() => self.separate(Token::Or),
                 '|' => self.separate(Token::Pipe),
                 '&' if self.rest.next_if_eq(&'&').is_some() => self.separate(Token::And),
+                '&' if self.rest.next_if_eq(&'>').is_some() => {
+                    let appends = self.rest.next_if_eq(&'>').is_some();
+                    self.separate(Token::To('3', appends));
+                }
                 '&' => self.separate(Token::Background),
                 '<' if self.rest.next_if_eq(&'<').is_some() => self.announce()?,
                 '<' => self.separate(Token::From),
-                '>' => self.redirect()?,
+                '>' => self.redirect(),
                 '$' => self.filled(FILLED)?,
                 '`' => return Err("command substitution `…` is not known here".to_string()),
                 other => self.push(other),
@@ -264,33 +317,44 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `2>&1` and `> /dev/null` change nothing here and are let through; other files cannot be written.
-    fn redirect(&mut self) -> Result<(), String> {
-        let descriptor = self.word.take().filter(|word| !matches!(word.as_str(), "1" | "2"));
-        if let Some(word) = descriptor {
+    /// `> file`, `>> file`, `2> file`, `2>&1`.
+    fn redirect(&mut self) {
+        let word = self.word.take();
+        let descriptor = match word.as_deref() {
+            Some("2") => '2',
+            _ => '1',
+        };
+        if let Some(word) = word.filter(|word| !matches!(word.as_str(), "1" | "2")) {
             self.tokens.push(Token::Word(word));
         }
-        if self.rest.next_if_eq(&'&').is_some() && self.rest.next_if(|c| matches!(c, '1' | '2')).is_some() {
-            return Ok(());
+        if self.rest.next_if_eq(&'&').is_some() {
+            match (descriptor, self.rest.next_if(|c| matches!(c, '1' | '2'))) {
+                ('2', Some('1')) => self.tokens.push(Token::ErrorsToo),
+                (_, Some(_)) => {}
+                (_, None) => self.tokens.push(Token::To('3', false)),
+            }
+            return;
         }
-        Err("writing to files (>) is not known here".to_string())
+        let appends = self.rest.next_if_eq(&'>').is_some();
+        self.tokens.push(Token::To(descriptor, appends));
     }
 
     fn announce(&mut self) -> Result<(), String> {
         self.end_word();
         let strip_tabs = self.rest.next_if_eq(&'-').is_some();
         while self.rest.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
-        let mut end = String::new();
+        let (mut end, mut is_filled) = (String::new(), true);
         while let Some(character) = self.rest.next_if(|c| !c.is_whitespace() && !"|;&<>".contains(*c)) {
-            if !matches!(character, '\'' | '"' | '\\') {
-                end.push(character);
+            match character {
+                '\'' | '"' | '\\' => is_filled = false,
+                character => end.push(character),
             }
         }
         if end.is_empty() {
             return Err("a here-document (<<) needs a word that ends it".to_string());
         }
         self.tokens.push(Token::Document(self.documents.len() + self.announced.len()));
-        self.announced.push(Announced { end, strip_tabs });
+        self.announced.push(Announced { end, strip_tabs, is_filled });
         Ok(())
     }
 
@@ -313,10 +377,36 @@ impl Reader<'_> {
                 document.push_str(line);
                 document.push('\n');
             }
-            self.documents.push(document);
+            self.documents.push(if announced.is_filled { with_marks(&document)? } else { document });
         }
         Ok(())
     }
+}
+
+/// A here-document with marks around what is filled in when it is read.
+fn with_marks(document: &str) -> Result<String, String> {
+    if !document.contains(['$', '\\', '`']) {
+        return Ok(document.to_string());
+    }
+    let mut reader = Reader {
+        rest: document.chars().peekable(),
+        tokens: Vec::new(),
+        word: Some(String::new()),
+        announced: Vec::new(),
+        documents: Vec::new(),
+    };
+    while let Some(character) = reader.rest.next() {
+        match character {
+            '$' => reader.filled(FILLED_QUOTED)?,
+            '\\' => match reader.rest.next_if(|c| matches!(c, '$' | '`' | '\\' | '\n')) {
+                Some('\n') => {}
+                Some(next) => reader.push(next),
+                None => reader.push('\\'),
+            },
+            other => reader.push(other),
+        }
+    }
+    Ok(reader.word.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -345,7 +435,12 @@ mod tests {
             ("a # a comment", vec!["Always a"]),
             ("a ''", vec!["Always a·"]),
             ("", vec![]),
-            ("a 2>&1 | b", vec!["Always a | b"]),
+            ("a 2>&1 | b", vec!["Always a·\u{4}2>&1 | b"]),
+            ("a > b.yaml; c >> d", vec!["Always a | \u{4}write·b.yaml", "Always c | \u{4}append·d"]),
+            ("a >/dev/null 2>&1 && b", vec!["Always a·\u{4}2>&1 | \u{4}drop·/dev/null", "IfOk b"]),
+            ("a 2>/dev/null | b", vec!["Always a·\u{4}2> | b"]),
+            ("cat <<EOF > x\na: $B\nEOF\n", vec!["Always cat | \u{4}write·x << \"a: \\u{3}B\\u{2}\\n\""]),
+            ("cat <<'EOF'\na: $B\nEOF\n", vec!["Always cat << \"a: $B\\n\""]),
             (
                 "cat <<EOF | kubectl apply -f -\nkind: Pod\n  x: 'y'\nEOF\nkubectl get pods\n",
                 vec![
@@ -364,7 +459,7 @@ mod tests {
     fn what_is_not_known_is_said() {
         for (text, problem) in [
             ("a 'b", "a quote ' is not closed"),
-            ("a > b", "writing to files (>) is not known here"),
+            ("a >", "syntax error: a file name must follow >"),
             ("a |", "syntax error near unexpected token `newline'"),
             ("| a", "syntax error near unexpected token `|'"),
             ("cat <<EOF\nx", "the here-document is not ended by EOF"),

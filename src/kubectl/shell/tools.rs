@@ -1,8 +1,8 @@
 //! The tools beside kubectl: to pipe into, and a few comforts.
 
-use super::CLEAR;
 use super::network::{self, Place};
 use super::pattern::Pattern;
+use super::{CLEAR, fault, line};
 use crate::api::time::Timestamp;
 use crate::kubectl::commands::Pending;
 use crate::kubectl::execution::{Execution, Output, Poll};
@@ -19,6 +19,7 @@ pub(crate) const TOOLS: &[(&str, &str)] = &[
     ("dig", "look up a name (+short)"),
     ("echo", "print its arguments"),
     ("export", "set a variable"),
+    ("fault", "break or mend a part of the cluster (stop kubelet node-2)"),
     ("grep", "keep the lines that match (-i, -v, -c, -n, -o, -w, -E, -F)"),
     ("head", "keep the first lines (-n 10)"),
     ("help", "list the commands"),
@@ -28,6 +29,7 @@ pub(crate) const TOOLS: &[(&str, &str)] = &[
     ("sed", "replace in every line ('s/old/new/g')"),
     ("sleep", "let time pass"),
     ("sort", "sort the lines (-r, -n, -u)"),
+    ("tee", "write to a file what is piped in, and pass it on (-a)"),
     ("tail", "keep the last lines (-n 10)"),
     ("tr", "replace characters (-d)"),
     ("uniq", "drop lines equal to the one before (-c)"),
@@ -59,7 +61,14 @@ pub(super) fn run(
             Output::default()
         }
         "awk" | "cut" | "sed" | "tr" => edit(command, args, input, host),
-        "tee" => Output::of(input.unwrap_or_default()),
+        "tee" => {
+            let (options, files) = options(args, "");
+            let appends = options.iter().any(|(option, _)| *option == 'a');
+            write(&files, appends, input, host, true)
+        }
+        line::DROP => Output::default(),
+        line::WRITE => write(args, false, input, host, false),
+        line::APPEND => write(args, true, input, host, false),
         "cat" => cat(args, input, host),
         "curl" | "wget" | "nslookup" | "dig" => {
             let words: Vec<String> =
@@ -70,6 +79,7 @@ pub(super) fn run(
         "clear" => Output::of(CLEAR),
         "echo" => Output::of(format!("{}\n", args.join(" "))),
         "true" | ":" => Output::default(),
+        "fault" => fault::run(args, session, host),
         "false" => Output { exit: 1, ..Output::default() },
         "grep" | "egrep" | "fgrep" => grep(command, args, input, host),
         "head" | "tail" => ends(command, args, input, host),
@@ -90,6 +100,24 @@ pub(super) fn run(
     }
 }
 
+/// Writes what is piped in to files.
+fn write(
+    files: &[String],
+    appends: bool,
+    input: Option<&str>,
+    host: &mut dyn Host,
+    passes_on: bool,
+) -> Output {
+    let input = input.unwrap_or_default();
+    for name in files.iter().filter(|name| *name != "/dev/null") {
+        let before = if appends { host.file(name).unwrap_or_default() } else { String::new() };
+        if !host.write(name, &[before.as_str(), input].concat()) {
+            return failed(&format!("{name}: files cannot be written here"), 1);
+        }
+    }
+    Output::of(if passes_on { input } else { "" })
+}
+
 fn failed(message: &str, exit: i32) -> Output {
     Output { stderr: format!("{message}\n"), exit, ..Output::default() }
 }
@@ -99,7 +127,7 @@ fn help() -> String {
     for (name, about) in TOOLS {
         out.push_str(&format!("{name:<16} {about}\n"));
     }
-    out.push_str("\nCommands can be joined by | ; && and ||, and here-documents (<<EOF) are known.\n");
+    out.push_str("\nCommands can be joined by | ; && and ||, output can be written to files (> and >>), and here-documents (<<EOF) are known.\n");
     out
 }
 
@@ -301,7 +329,7 @@ fn count(args: &[String], input: Option<&str>, host: &dyn Host) -> Output {
 }
 
 /// `NAME=value`.
-fn assignment(word: &str) -> Option<(&str, &str)> {
+pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let is_name = !name.is_empty()
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -200,7 +200,8 @@ impl Journey<'_> {
 
     fn connect(&self, target: &Target) -> Met {
         let input = self.input;
-        let at = input.nodes.values().flat_map(|node| node.pods.iter());
+        let lit = input.nodes.iter().filter(|(name, _)| !input.world.dark.contains(*name));
+        let at = lit.flat_map(|(_, node)| node.pods.iter());
         let here: Vec<(&ObjectKey, &RunningPod)> =
             at.filter(|(_, pod)| pod.ip == target.address).map(|(key, pod)| (key, pod.as_ref())).collect();
         let Some((first, _)) = here.first() else { return Met::Nobody };
