@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::actor::Actor;
 use super::because::Because;
 use super::fact::What;
+use super::metrics::Nodes;
 use super::queue::{WorkKey, WorkQueue};
 use super::rng::Stream;
 use super::server::write::Write;
@@ -39,6 +40,8 @@ pub enum Memory {
     None,
     /// The taint eviction controller's: since when Pods are waiting to be evicted.
     TaintEviction(Arc<controllers::taint_eviction::Memory>),
+    /// The autoscaler's: what it has recommended and done of late.
+    Autoscaler(Arc<controllers::horizontal_pod_autoscaler::Memory>),
     /// The scheduler's.
     Scheduler(Arc<scheduler::Memory>),
     /// A kubelet's: what runs on its node.
@@ -56,6 +59,7 @@ impl Memory {
     pub fn of(actor: &Actor) -> Self {
         match actor {
             Actor::TaintEviction => Self::TaintEviction(Arc::default()),
+            Actor::HorizontalPodAutoscaler => Self::Autoscaler(Arc::default()),
             Actor::Scheduler => Self::Scheduler(Arc::default()),
             Actor::Kubelet(_) => Self::Kubelet(Arc::default()),
             Actor::KubeProxy(_) => Self::KubeProxy(Arc::default()),
@@ -79,6 +83,8 @@ pub struct View<'a> {
     pub settings: &'a Settings,
     /// What is outside the cluster: registry, external DNS.
     pub world: &'a World,
+    /// What runs on the nodes, for whoever measures.
+    pub nodes: Nodes<'a>,
 }
 
 /// What a component makes of one key.
@@ -131,6 +137,9 @@ pub fn node_actors(view: &View<'_>, change: &Change) -> Vec<(Actor, WorkKey)> {
 
 /// Handles one key. Reads the view, changes the component's memory, returns what it wants written.
 pub fn reconcile(actor: &Actor, component: &mut Component, view: &View<'_>, key: &WorkKey) -> Outcome {
+    if let Memory::Autoscaler(memory) = &mut component.memory {
+        return controllers::horizontal_pod_autoscaler::reconcile(Arc::make_mut(memory), view, key);
+    }
     if let Some(controller) = controllers::controller(actor) {
         return (controller.reconcile)(view, key);
     }

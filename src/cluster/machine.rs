@@ -13,6 +13,7 @@ use super::because::Because;
 use super::command::Fault;
 use super::component::{self, Component, Memory, View};
 use super::fact::{Fact, FactId, What};
+use super::metrics::{self, Load, Nodes, Used};
 use super::queue::{WorkKey, WorkQueue};
 use super::rng::Stream;
 use super::runtime::process::Deed;
@@ -323,7 +324,25 @@ impl Cluster {
     }
 
     fn view<'a>(&'a self, store: &'a Store) -> View<'a> {
-        View { store, now: self.now(), tick: self.tick, settings: &self.settings, world: &self.world }
+        View {
+            store,
+            now: self.now(),
+            tick: self.tick,
+            settings: &self.settings,
+            world: &self.world,
+            nodes: Nodes::of(&self.components),
+        }
+    }
+
+    /// The requests that Pods send to Services.
+    pub fn load(&self) -> Load {
+        Load::of(&self.view(&self.store))
+    }
+
+    /// What each running container of a Pod uses, by name, in the order of the spec; nothing for a Pod that does not run.
+    pub fn used_by(&self, pod: &Pod, load: &Load) -> Vec<(String, Used)> {
+        let view = self.view(&self.store);
+        metrics::of_pod(view.nodes, pod, load.requests_to(&view, pod))
     }
 
     /// Asks the API server on a person's behalf. Facts are appended to `facts`.
@@ -467,7 +486,9 @@ impl Cluster {
     /// Offers changes to every component: the keys they concern go into its queue.
     fn deliver(&mut self, base: &Store, changes: &Vector<Change>) {
         let (settings, world) = (Arc::clone(&self.settings), self.world.clone());
-        let view = View { store: base, now: self.now(), tick: self.tick, settings: &settings, world: &world };
+        let (now, tick) = (self.now(), self.tick);
+        let view =
+            View { store: base, now, tick, settings: &settings, world: &world, nodes: Nodes::default() };
         let singles: Vec<Actor> =
             self.components.keys().filter(|actor| actor.node().is_none()).cloned().collect();
         for change in changes.iter().filter(|change| is_watched(change)) {

@@ -13,6 +13,7 @@ pub mod history;
 pub mod inside;
 pub mod kubelet;
 pub mod machine;
+pub mod metrics;
 pub mod network;
 pub mod node_terms;
 pub mod ownership;

@@ -89,6 +89,7 @@ impl Scene {
             tick: cluster.tick(),
             settings: &cluster.settings,
             world: &cluster.world,
+            nodes: Default::default(),
         }
     }
 

@@ -69,7 +69,12 @@ pub fn controller(actor: &Actor) -> Option<&'static Controller> {
         Actor::Job => controller!(job, after_refusal),
         Actor::TtlAfterFinished => controller!(ttl_after_finished),
         Actor::CronJob => controller!(cronjob, after_refusal),
-        Actor::HorizontalPodAutoscaler => controller!(horizontal_pod_autoscaler, after_refusal),
+        // Its memory is its own: the machine hands it over.
+        Actor::HorizontalPodAutoscaler => &Controller {
+            concerns: horizontal_pod_autoscaler::concerns,
+            reconcile: |view, key| horizontal_pod_autoscaler::reconcile(&mut Default::default(), view, key),
+            after_refusal: horizontal_pod_autoscaler::after_refusal,
+        },
         Actor::Disruption => controller!(disruption),
         Actor::ResourceQuota => controller!(resource_quota),
         Actor::PersistentVolume => controller!(persistent_volume),

@@ -439,6 +439,7 @@ mod tests {
             tick: 4,
             settings: &settings,
             world: &world,
+            nodes: Default::default(),
         };
         let outcome = reconcile(&mut memory, &view, &WorkKey::Sync);
         assert_eq!(outcome.notes.len(), 1);
@@ -542,6 +543,7 @@ mod tests {
             tick: 9,
             settings: &settings,
             world: &world,
+            nodes: Default::default(),
         };
         let outcome = reconcile(&mut memory, &view, &WorkKey::Sync);
         assert_eq!(outcome.because.unwrap().key, "because.dns.stopped");

@@ -467,8 +467,14 @@ mod tests {
 
     fn run(memory: &mut Memory, store: &Store, tick: u64) -> Outcome {
         let (settings, world) = surroundings();
-        let view =
-            View { store, now: crate::api::time::Timestamp(0), tick, settings: &settings, world: &world };
+        let view = View {
+            store,
+            now: crate::api::time::Timestamp(0),
+            tick,
+            settings: &settings,
+            world: &world,
+            nodes: Default::default(),
+        };
         reconcile(memory, &view, &WorkKey::Sync)
     }
 
@@ -602,6 +608,7 @@ mod tests {
             tick: 1,
             settings: &settings,
             world: &world,
+            nodes: Default::default(),
         };
         let change = |object: Object| Change {
             revision: 9,

@@ -1,16 +1,14 @@
 //! `kubectl top`: what nodes and Pods use, as the metrics server would say.
 //!
-//! The memory is that of the processes; a process of this runtime uses next to no processor time.
-//!
 //! Models: `k8s.io/kubectl/pkg/cmd/top/top_pod.go`, `top_node.go`, `pkg/metricsutil/metrics_printer.go` (v1.36).
 //! Leaves out: swap, `--sum` of several columns.
 
 use super::{Call, Command, NOTHING, Pending, Run};
 use crate::api::kind::Kind;
 use crate::api::kinds::cluster::Node;
-use crate::api::kinds::pod::Pod;
 use crate::api::object::Object;
 use crate::api::quantity::Quantity;
+use crate::cluster::metrics::{Load, Used};
 use crate::kubectl::failure::Failure;
 use crate::kubectl::flags;
 use crate::kubectl::host::Host;
@@ -51,43 +49,11 @@ pub const COMMANDS: &[Command] = &[
     },
 ];
 
-/// What a running container uses.
-#[derive(Clone, Copy, Default)]
-struct Usage {
-    cpu_millicores: i64,
-    memory_bytes: i64,
-}
-
-/// What a process that serves, and nothing more, uses of a processor.
-const IDLE_MILLICORES: i64 = 1;
 /// What the node's own software uses.
-const NODE: Usage = Usage { cpu_millicores: 60, memory_bytes: 420 << 20 };
+const NODE: Used = Used { cpu_millicores: 60, memory_bytes: 420 << 20 };
 
-impl Usage {
-    fn add(&mut self, other: Self) {
-        self.cpu_millicores += other.cpu_millicores;
-        self.memory_bytes += other.memory_bytes;
-    }
-
-    fn cells(self) -> String {
-        format!("{}m\t{}Mi", self.cpu_millicores, self.memory_bytes >> 20)
-    }
-}
-
-/// The usage of a Pod's running containers, by name.
-fn of_pod(pod: &Pod, host: &dyn Host) -> Vec<(String, Usage)> {
-    let runtimes = host.cluster().node_runtimes();
-    let key = Object::Pod(std::sync::Arc::new(pod.clone())).key();
-    let running = runtimes.get(&pod.node_name).and_then(|node| node.pod(&key));
-    let Some(running) = running.filter(|running| running.uid == pod.meta.uid) else { return Vec::new() };
-    let containers = pod.spec.containers.iter().filter_map(|container| {
-        let run = running.container(&container.name)?;
-        run.process.is_running().then(|| {
-            let memory_bytes = run.process.program.memory_bytes.max(1 << 20);
-            (container.name.clone(), Usage { cpu_millicores: IDLE_MILLICORES, memory_bytes })
-        })
-    });
-    containers.collect()
+fn cells(used: Used) -> String {
+    format!("{}m\t{}Mi", used.cpu_millicores, used.memory_bytes >> 20)
 }
 
 /// Refuses where nobody measures: the recordings were made without a metrics server.
@@ -101,7 +67,7 @@ fn check(call: &Call) -> Result<(), Failure> {
     Ok(())
 }
 
-fn sort(rows: &mut [(String, Usage)], by: Option<String>) {
+fn sort(rows: &mut [(String, Used)], by: Option<String>) {
     match by.as_deref() {
         Some("cpu") => rows.sort_by_key(|(_, usage)| -usage.cpu_millicores),
         Some("memory") => rows.sort_by_key(|(_, usage)| -usage.memory_bytes),
@@ -142,11 +108,12 @@ fn pods(call: &mut Call) -> Result<Option<Pending>, Failure> {
     }
     let everywhere = call.flags.on("all-namespaces");
     let by_container = call.flags.on("containers");
-    let (mut rows, mut total) = (Vec::new(), Usage::default());
+    let load = call.host.cluster().load();
+    let (mut rows, mut total) = (Vec::new(), Used::default());
     for object in &objects {
         let Object::Pod(pod) = object else { continue };
         let place = if everywhere { format!("{}\t", pod.meta.namespace) } else { String::new() };
-        let usages = of_pod(pod, &*call.host);
+        let usages = call.host.cluster().used_by(pod, &load);
         if usages.is_empty() {
             if call.args.len() == 1 {
                 return Err(Failure::exactly(format!(
@@ -156,7 +123,7 @@ fn pods(call: &mut Call) -> Result<Option<Pending>, Failure> {
             }
             continue;
         }
-        let mut sum = Usage::default();
+        let mut sum = Used::default();
         for (container, usage) in &usages {
             sum.add(*usage);
             if by_container {
@@ -173,11 +140,11 @@ fn pods(call: &mut Call) -> Result<Option<Pending>, Failure> {
     header.push_str(if by_container { "POD\tNAME\t" } else { "NAME\t" });
     header.push_str("CPU(cores)\tMEMORY(bytes)");
     let mut lines: Vec<String> =
-        rows.into_iter().map(|(name, usage)| format!("{name}\t{}", usage.cells())).collect();
+        rows.into_iter().map(|(name, usage)| format!("{name}\t{}", cells(usage))).collect();
     if call.flags.on("sum") {
         let columns = header.matches('\t').count().saturating_sub(2);
         lines.push(format!("{}________\t________", "\t".repeat(columns + 1)));
-        lines.push(format!("{}\t{}", "\t".repeat(columns), total.cells()));
+        lines.push(format!("{}\t{}", "\t".repeat(columns), cells(total)));
     }
     print(call, &header, lines);
     Ok(None)
@@ -187,10 +154,11 @@ fn nodes(call: &mut Call) -> Result<Option<Pending>, Failure> {
     check(call)?;
     let mut rows = Vec::new();
     let capacity = call.flags.on("show-capacity");
+    let load = call.host.cluster().load();
     let objects = selected(call, Kind::Node)?;
     for object in &objects {
         let Object::Node(node) = object else { continue };
-        rows.push((node.meta.name.to_string(), of_node(node, &*call.host)));
+        rows.push((node.meta.name.to_string(), of_node(node, &*call.host, &load)));
     }
     sort(&mut rows, call.text("sort-by"));
     let lines = rows
@@ -216,14 +184,14 @@ fn nodes(call: &mut Call) -> Result<Option<Pending>, Failure> {
     Ok(None)
 }
 
-fn of_node(node: &Node, host: &dyn Host) -> Usage {
+fn of_node(node: &Node, host: &dyn Host, load: &Load) -> Used {
     let mut usage = NODE;
     let narrowing = Narrowing::default();
     for object in resources::list(host, Kind::Pod, &narrowing).unwrap_or_default() {
         if let Object::Pod(pod) = &object
             && pod.node_name == node.meta.name
         {
-            of_pod(pod, host).into_iter().for_each(|(_, used)| usage.add(used));
+            host.cluster().used_by(pod, load).into_iter().for_each(|(_, used)| usage.add(used));
         }
     }
     usage

@@ -157,6 +157,7 @@ impl Scene {
             tick: self.tick,
             settings: &settings,
             world: &world,
+            nodes: Default::default(),
         };
         for (node, memory) in &mut self.proxies {
             proxy::reconcile(node, memory, &view, &WorkKey::Sync);
