@@ -252,6 +252,9 @@ mod tests {
         let mut service = service("demo", "api", &[("", 80, 8080)]);
         service.spec.internal_traffic_policy = policies.0.to_string();
         service.spec.external_traffic_policy = policies.1.to_string();
+        if policies.1 == "Local" {
+            service.spec.service_type = "NodePort".to_string();
+        }
         let endpoints = given.iter().map(|&(name, ready, serving, terminating, node, zone)| {
             let mut endpoint = endpoint(name, node);
             endpoint.conditions.ready = Some(ready);
