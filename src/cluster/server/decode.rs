@@ -96,12 +96,17 @@ pub fn refusal(api_version: &str, kind: &str, error: &DecodeError) -> String {
 /// What is missing for a document to be an object at all, in kubectl's words: `apiVersion not set`, `kind not set`.
 pub fn identity_problems(document: &Value) -> Vec<&'static str> {
     let Some(members) = document.as_object() else { return vec!["invalid object to validate"] };
-    let is_set = |name: &str| members.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
-    [("apiVersion", "apiVersion not set"), ("kind", "kind not set")]
-        .into_iter()
-        .filter(|(name, _)| !is_set(name))
-        .map(|(_, text)| text)
-        .collect()
+    [
+        ("apiVersion", "apiVersion not set", "apiVersion isn't string type"),
+        ("kind", "kind not set", "kind isn't string type"),
+    ]
+    .into_iter()
+    .filter_map(|(name, absent, mistyped)| match members.get(name) {
+        None | Some(Value::Null) => Some(absent),
+        Some(Value::String(text)) => text.is_empty().then_some(absent),
+        Some(_) => Some(mistyped),
+    })
+    .collect()
 }
 
 /// The sentence for a kind that the server does not know.
@@ -606,6 +611,8 @@ mod tests {
     fn kubectls_own_checks_speak_as_kubectl() {
         assert_eq!(identity_problems(&json!({"metadata": {}})), ["apiVersion not set", "kind not set"]);
         assert_eq!(identity_problems(&json!("text")), ["invalid object to validate"]);
+        let mistyped = json!({"apiVersion": 1, "kind": ["Pod"]});
+        assert_eq!(identity_problems(&mistyped), ["apiVersion isn't string type", "kind isn't string type"]);
         let table = [
             (
                 json!({"metadata": "x"}),

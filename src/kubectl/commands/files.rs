@@ -9,6 +9,7 @@ use super::Call;
 use crate::api::discovery;
 use crate::api::kind::Kind;
 use crate::api::manifest;
+use crate::cluster::server::decode;
 use crate::kubectl::failure::Failure;
 
 /// An object as a file describes it.
@@ -103,13 +104,7 @@ fn describe(call: &Call, source: &str, mut value: Value) -> Result<Described, Fa
     let text =
         |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_string();
     let (api_version, kind_name) = (text(&value, "apiVersion"), text(&value, "kind"));
-    let mut missing = Vec::new();
-    if value.is_object() {
-        missing.extend(api_version.is_empty().then_some("apiVersion not set"));
-        missing.extend(kind_name.is_empty().then_some("kind not set"));
-    } else {
-        missing.push("invalid object to validate");
-    }
+    let missing = decode::identity_problems(&value);
     let list = match missing.as_slice() {
         [] => None,
         [one] => Some((*one).to_string()),

@@ -28,6 +28,7 @@ pub fn fill(kind: &str, record: &mut Record) {
         | "admissionregistration.v1.MutatingAdmissionPolicySpec" => {
             set_absent(record, "failurePolicy", "Fail");
         }
+        "admissionregistration.v1.ParamRef" => set_absent(record, "parameterNotFoundAction", "Deny"),
         "admissionregistration.v1.ServiceReference"
         | "apiextensions.v1.ServiceReference"
         | "apiregistration.v1.ServiceReference" => set_absent(record, "port", 443),
@@ -78,8 +79,8 @@ fn custom_resource_definition(object: &mut Record) {
     let spec = made(object, "spec");
     let names = made(spec, "names");
     let kind = text(names, "kind").to_string();
-    set_absent(names, "singular", kind.to_lowercase());
     if !kind.is_empty() {
+        set_absent(names, "singular", kind.to_lowercase());
         set_absent(names, "listKind", format!("{kind}List"));
     }
     let conversion = made(spec, "conversion");

@@ -5,6 +5,8 @@
 //! `kube-aggregator/pkg/apis/apiregistration/validation` (v1.36).
 //! Leaves out: expressions in CEL, which are stored as they came; most of the rules for the schema of a custom kind.
 
+use serde_json::Value;
+
 use super::field::FieldError;
 use super::meta;
 use super::node::{Errors, Node, complain, one_of, one_of_if_given};
@@ -287,6 +289,64 @@ pub fn custom_resource_definition(errors: &mut Errors, object: &Node<'_>) {
     }
 }
 
+/// The formats of texts that a server knows in the schema of a custom kind, without their dashes.
+const FORMATS: [&str; 26] = [
+    "bsonobjectid",
+    "uri",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "cidr",
+    "mac",
+    "uuid",
+    "uuid3",
+    "uuid4",
+    "uuid5",
+    "isbn",
+    "isbn10",
+    "isbn13",
+    "creditcard",
+    "ssn",
+    "hexcolor",
+    "rgbcolor",
+    "byte",
+    "password",
+    "date",
+    "duration",
+    "datetime",
+    "k8sshortname",
+    "k8slongname",
+];
+
+/// The formats of texts in a schema that the server passes over, since it does not know them.
+///
+/// Models: `apiextensions-apiserver/pkg/apiserver/validation/formats.go` (v1.36).
+pub fn unknown_formats(schema: &Value, found: &mut Vec<String>) {
+    let format = schema["format"].as_str().unwrap_or_default();
+    if schema["type"] == "string"
+        && !format.is_empty()
+        && !FORMATS.contains(&format.replace('-', "").as_str())
+    {
+        found.push(format.to_string());
+    }
+    let Value::Object(members) = schema else { return };
+    for (name, member) in members {
+        match (name.as_str(), member) {
+            ("properties" | "patternProperties" | "definitions", Value::Object(schemas)) => {
+                schemas.values().for_each(|schema| unknown_formats(schema, found));
+            }
+            ("allOf" | "anyOf" | "oneOf" | "items", Value::Array(schemas)) => {
+                schemas.iter().for_each(|schema| unknown_formats(schema, found));
+            }
+            ("items" | "additionalProperties" | "additionalItems" | "not", schema) => {
+                unknown_formats(schema, found);
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Judges a group that another server serves.
 pub fn api_service(errors: &mut Errors, object: &Node<'_>) {
     policy::named_by_path(errors, object, false);
@@ -367,5 +427,24 @@ pub fn resource_claim(errors: &mut Errors, object: &Node<'_>, template: bool) {
             }
             one_of_if_given(errors, &asked.at("allocationMode"), &["All", "ExactCount"]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unknown_formats;
+    use serde_json::json;
+
+    #[test]
+    fn formats_of_texts_that_nobody_knows_are_found_in_every_corner_of_a_schema() {
+        let schema = json!({"type": "object", "properties": {
+            "format": {"type": "string", "format": "date-time"},
+            "a": {"type": "integer", "format": "int32"},
+            "b": {"type": "array", "items": {"anyOf": [{"type": "string", "format": "colour"}]}},
+            "c": {"type": "object", "additionalProperties": {"type": "string", "format": "size"}},
+        }});
+        let mut found = Vec::new();
+        unknown_formats(&schema, &mut found);
+        assert_eq!(found, ["colour", "size"]);
     }
 }

@@ -135,6 +135,25 @@ pub fn warnings(kind: &'static Type, old: Option<&Value>, object: &Value) -> Vec
             annotation(&mut found, &meta, CLASS_ANNOTATION, USE_CLASS_FIELD);
             of_claim(&mut found, &spec);
         }
+        "apiextensions.v1.CustomResourceDefinition" => {
+            let formats = |object: &Node<'_>| {
+                let mut found = Found::new();
+                for version in object.at("spec").at("versions").items() {
+                    super::extension::unknown_formats(
+                        version.at("schema").at("openAPIV3Schema").value,
+                        &mut found,
+                    );
+                }
+                found
+            };
+            let known = old.map(|old| formats(&Node::root(old))).unwrap_or_default();
+            for format in formats(object) {
+                let text = format!("unrecognized format {format:?}");
+                if !known.contains(&format) && !found.contains(&text) {
+                    found.push(text);
+                }
+            }
+        }
         "storage.v1.StorageClass" => {
             for term in object.at("allowedTopologies").items() {
                 for expression in term.at("matchLabelExpressions").items() {
