@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::codec::{Codec, CodecError};
 use super::kind::Kind;
-use super::kinds::apps::{Deployment, ReplicaSet};
+use super::kinds::apps::{Deployment, ReplicaSet, ReplicationController};
 use super::kinds::batch::{CronJob, Job};
 use super::kinds::cluster::{ConfigMap, Lease, Namespace, Node};
 use super::kinds::event::Event;
@@ -16,7 +16,7 @@ use super::kinds::policy::{HorizontalPodAutoscaler, PodDisruptionBudget, Resourc
 use super::kinds::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use super::kinds::stored::{
     ClusterRole, ClusterRoleBinding, LimitRange, NetworkPolicy, Plain, PodTemplate, PriorityClass,
-    ReplicationController, Role, RoleBinding, RuntimeClass, Secret, ServiceAccount,
+    Role, RoleBinding, RuntimeClass, Secret, ServiceAccount,
 };
 use super::kinds::workloads::{ControllerRevision, DaemonSet, StatefulSet};
 use super::meta::{ObjectKey, ObjectMeta};

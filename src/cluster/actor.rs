@@ -19,6 +19,8 @@ pub enum Actor {
     Deployment,
     /// The ReplicaSet controller.
     ReplicaSet,
+    /// The ReplicationController controller.
+    ReplicationController,
     /// The StatefulSet controller.
     StatefulSet,
     /// The DaemonSet controller.
@@ -82,6 +84,7 @@ impl Actor {
             Self::ApiServer => "apiserver",
             Self::Deployment => "deployment",
             Self::ReplicaSet => "replicaset",
+            Self::ReplicationController => "replicationcontroller",
             Self::StatefulSet => "statefulset",
             Self::DaemonSet => "daemonset",
             Self::Job => "job",
@@ -143,6 +146,7 @@ impl Actor {
         match self {
             Self::Deployment => "deployment-controller",
             Self::ReplicaSet => "replicaset-controller",
+            Self::ReplicationController => "replication-controller",
             Self::StatefulSet => "statefulset-controller",
             Self::DaemonSet => "daemonset-controller",
             Self::Job => "job-controller",

@@ -92,6 +92,7 @@ impl Cluster {
             actors.extend([
                 Actor::Deployment,
                 Actor::ReplicaSet,
+                Actor::ReplicationController,
                 Actor::StatefulSet,
                 Actor::DaemonSet,
                 Actor::Job,

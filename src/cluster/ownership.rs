@@ -56,8 +56,13 @@ pub fn controller_key(kind: Kind, object: &ObjectMeta) -> Option<WorkKey> {
 
 /// Makes `owner` manage the object.
 pub fn adopt<R: Resource>(owner: &R, object: &mut ObjectMeta) {
-    object.owner_references.retain(|reference| reference.uid != owner.meta().uid);
-    object.owner_references.push(controller_reference(owner));
+    adopt_by(controller_reference(owner), object);
+}
+
+/// Makes the owner of that reference manage the object.
+pub fn adopt_by(reference: OwnerReference, object: &mut ObjectMeta) {
+    object.owner_references.retain(|known| known.uid != reference.uid);
+    object.owner_references.push(reference);
 }
 
 /// Takes the owner's reference out of the object.

@@ -161,6 +161,28 @@ crate::record! {
         conditions: Vec<ReplicaSetCondition> = "conditions",
     }
 
+    /// `core/v1 ReplicationController`.
+    pub struct ReplicationController {
+        /// Metadata.
+        meta: ObjectMeta = "metadata" always,
+        /// The wish.
+        spec: ReplicationControllerSpec = "spec",
+        /// The report.
+        status: ReplicaSetStatus = "status",
+    }
+
+    /// `core/v1 ReplicationControllerSpec`.
+    pub struct ReplicationControllerSpec {
+        /// Pods wanted; the server fills in 1.
+        replicas: Option<i32> = "replicas",
+        /// Seconds of readiness that make a Pod available.
+        min_ready_seconds: i32 = "minReadySeconds",
+        /// The labels of its Pods.
+        selector: BTreeMap<String, String> = "selector",
+        /// What a Pod looks like.
+        template: PodTemplateSpec = "template",
+    }
+
     /// `apps/v1 ReplicaSetCondition`.
     pub struct ReplicaSetCondition {
         /// `ReplicaFailure`.

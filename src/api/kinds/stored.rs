@@ -28,7 +28,6 @@ stored!(
     RoleBinding
     ClusterRole
     ClusterRoleBinding
-    ReplicationController
     PodTemplate
     RuntimeClass
 );

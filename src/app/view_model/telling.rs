@@ -19,7 +19,7 @@ pub fn tint_of(actor: &Actor) -> Tint {
         Actor::You => Tint::You,
         Actor::ApiServer => Tint::ApiServer,
         Actor::Deployment => Tint::Deployment,
-        Actor::ReplicaSet => Tint::ReplicaSet,
+        Actor::ReplicaSet | Actor::ReplicationController => Tint::ReplicaSet,
         Actor::EndpointSlice | Actor::Endpoints => Tint::Endpoints,
         Actor::Scheduler => Tint::Scheduler,
         Actor::Kubelet(_) => Tint::Kubelet,

@@ -6,6 +6,7 @@ use super::queue::WorkKey;
 use super::server::status::Status;
 use super::server::write::Write;
 use super::store::Change;
+use crate::api::kind::Kind;
 
 pub mod cronjob;
 pub mod daemonset;
@@ -64,6 +65,11 @@ pub fn controller(actor: &Actor) -> Option<&'static Controller> {
     Some(match actor {
         Actor::Deployment => controller!(deployment, after_refusal),
         Actor::ReplicaSet => controller!(replicaset, after_refusal),
+        Actor::ReplicationController => &Controller {
+            concerns: |view, change| replicaset::concerns_of(Kind::ReplicationController, view, change),
+            reconcile: replicaset::reconcile,
+            after_refusal: replicaset::after_refusal,
+        },
         Actor::StatefulSet => controller!(statefulset, after_refusal),
         Actor::DaemonSet => controller!(daemonset, after_refusal),
         Actor::Job => controller!(job, after_refusal),

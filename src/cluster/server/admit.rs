@@ -63,6 +63,7 @@ pub fn on_create(transaction: &mut Transaction<'_>, object: &mut Object) -> Resu
         }
         Object::Deployment(deployment) => Arc::make_mut(deployment).status = Default::default(),
         Object::ReplicaSet(replicaset) => Arc::make_mut(replicaset).status = Default::default(),
+        Object::ReplicationController(found) => Arc::make_mut(found).status = Default::default(),
         Object::Ingress(ingress) => {
             let ingress = Arc::make_mut(ingress);
             ingress.status = Default::default();

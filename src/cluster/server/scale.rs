@@ -12,6 +12,7 @@ use super::status::{Cause, Status};
 use super::transaction::{Transaction, Written};
 use super::{managed, patch};
 use crate::api::codec::Codec;
+use crate::api::kinds::apps::LabelSelector;
 use crate::api::labels::Selector;
 use crate::api::object::Object;
 use crate::cluster::fact::Stage;
@@ -50,6 +51,7 @@ pub fn run(
         Object::Deployment(deployment) => Arc::make_mut(deployment).spec.replicas = Some(replicas),
         Object::ReplicaSet(replicaset) => Arc::make_mut(replicaset).spec.replicas = Some(replicas),
         Object::StatefulSet(set) => Arc::make_mut(set).spec.replicas = Some(replicas),
+        Object::ReplicationController(found) => Arc::make_mut(found).spec.replicas = Some(replicas),
         _ => {}
     }
     if !request.options.field_manager.is_empty() && scale_of(&wanted).is_some_and(|new| new["spec"] != before)
@@ -71,10 +73,15 @@ pub fn run(
 
 /// The object's `autoscaling/v1 Scale`; `None` for kinds that have none.
 pub fn scale_of(object: &Object) -> Option<Value> {
+    let as_selector;
     let (replicas, current, selector) = match object {
         Object::Deployment(d) => (d.spec.replicas, d.status.replicas, &d.spec.selector),
         Object::ReplicaSet(r) => (r.spec.replicas, r.status.replicas, &r.spec.selector),
         Object::StatefulSet(s) => (s.spec.replicas, s.status.replicas, &s.spec.selector),
+        Object::ReplicationController(r) => {
+            as_selector = LabelSelector { match_labels: r.spec.selector.clone(), ..LabelSelector::default() };
+            (r.spec.replicas, r.status.replicas, &as_selector)
+        }
         _ => return None,
     };
     let meta = object.meta();

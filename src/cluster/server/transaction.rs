@@ -439,6 +439,7 @@ statuses!(
     Pod,
     Deployment,
     ReplicaSet,
+    ReplicationController,
     Service,
     Ingress,
     Node,

@@ -82,6 +82,7 @@ fn selector_of(object: &Object) -> Result<Value, Failure> {
         Object::Pod(pod) => Ok(json!(pod.meta.labels)),
         Object::Deployment(deployment) => Ok(json!(deployment.spec.selector.match_labels)),
         Object::ReplicaSet(set) => Ok(json!(set.spec.selector.match_labels)),
+        Object::ReplicationController(found) => Ok(json!(found.spec.selector)),
         other => Err(cannot(&other.kind().group_resource())),
     }
 }
@@ -96,6 +97,7 @@ fn ports_of(object: &Object) -> Vec<(i32, String)> {
         Object::Pod(pod) => of_spec(&pod.spec),
         Object::Deployment(deployment) => of_spec(&deployment.spec.template.spec),
         Object::ReplicaSet(set) => of_spec(&set.spec.template.spec),
+        Object::ReplicationController(found) => of_spec(&found.spec.template.spec),
         Object::Service(service) => {
             service.spec.ports.iter().map(|port| (port.port, port.protocol.clone())).collect()
         }

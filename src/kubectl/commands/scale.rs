@@ -61,6 +61,7 @@ fn scale(call: &mut Call, object: &Object, replicas: i64, dry_run: DryRun) -> Re
         Object::Deployment(deployment) => deployment.spec.replicas,
         Object::ReplicaSet(set) => set.spec.replicas,
         Object::StatefulSet(set) => set.spec.replicas,
+        Object::ReplicationController(found) => found.spec.replicas,
         _ => {
             return Err(Failure::exactly(
                 "Error from server (NotFound): the server could not find the requested resource",

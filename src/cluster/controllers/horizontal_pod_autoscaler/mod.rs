@@ -1,7 +1,7 @@
 //! The HorizontalPodAutoscaler controller: sets the size of a workload by what is measured.
 //!
 //! Watches: HorizontalPodAutoscalers; each is looked at every 15 s, not when something changes.
-//! Writes: the size of Deployments, ReplicaSets and StatefulSets; HorizontalPodAutoscaler status, events.
+//! Writes: the size of Deployments, ReplicaSets, StatefulSets and ReplicationControllers; HorizontalPodAutoscaler status, events.
 //! Models: `pkg/controller/podautoscaler/horizontal.go` (v1.36): `reconcileAutoscaler`, `computeReplicasForMetrics`.
 //! Leaves out: custom, object and external metrics: nobody serves them in this cluster, and the controller says so in
 //! upstream's words; the use of sidecars; two autoscalers of the same Pods.
@@ -19,7 +19,7 @@ use self::replicas::{Goal, Proposal, Samples, group, plan_replicas};
 
 use crate::api::kind::Kind;
 use crate::api::kinds::Condition;
-use crate::api::kinds::apps::{Deployment, LabelSelector, ReplicaSet};
+use crate::api::kinds::apps::{Deployment, LabelSelector, ReplicaSet, ReplicationController};
 use crate::api::kinds::pod::Pod;
 use crate::api::kinds::policy::{HorizontalPodAutoscaler, ScaleTarget};
 use crate::api::kinds::workloads::StatefulSet;
@@ -125,6 +125,10 @@ fn target_of(store: &Store, namespace: &str, target: &ScaleTarget) -> Result<(Ob
             .get::<StatefulSet>(namespace, &target.name)
             .map(|found| (Object::StatefulSet(Arc::clone(found)), found.spec.replicas.unwrap_or(1)))
             .ok_or_else(|| not_found("statefulsets.apps")),
+        Some(Kind::ReplicationController) => store
+            .get::<ReplicationController>(namespace, &target.name)
+            .map(|found| (Object::ReplicationController(Arc::clone(found)), found.spec.replicas.unwrap_or(1)))
+            .ok_or_else(|| not_found("replicationcontrollers")),
         Some(_) => Err("the server could not find the requested resource".to_string()),
         None => {
             let group = target.api_version.split_once('/').map_or("", |(group, _)| group);
@@ -140,6 +144,7 @@ fn resized(object: &Object, replicas: i32) -> Object {
         Object::Deployment(found) => Arc::make_mut(found).spec.replicas = Some(replicas),
         Object::ReplicaSet(found) => Arc::make_mut(found).spec.replicas = Some(replicas),
         Object::StatefulSet(found) => Arc::make_mut(found).spec.replicas = Some(replicas),
+        Object::ReplicationController(found) => Arc::make_mut(found).spec.replicas = Some(replicas),
         _ => {}
     }
     object
@@ -151,6 +156,9 @@ fn selector_of(object: &Object) -> LabelSelector {
         Object::Deployment(found) => found.spec.selector.clone(),
         Object::ReplicaSet(found) => found.spec.selector.clone(),
         Object::StatefulSet(found) => found.spec.selector.clone(),
+        Object::ReplicationController(found) => {
+            LabelSelector { match_labels: found.spec.selector.clone(), ..LabelSelector::default() }
+        }
         _ => LabelSelector::default(),
     }
 }

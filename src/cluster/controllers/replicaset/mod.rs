@@ -1,21 +1,26 @@
-//! The ReplicaSet controller: keeps as many Pods as a ReplicaSet wants.
+//! The ReplicaSet controller: keeps as many Pods as a ReplicaSet wants. The controller of the older ReplicationControllers
+//! is the same one, which takes each of them for a ReplicaSet.
 //!
-//! Watches: ReplicaSets, Pods.
-//! Writes: Pods (create, delete, owner references), ReplicaSet status, events.
+//! Watches: ReplicaSets or ReplicationControllers, Pods.
+//! Writes: Pods (create, delete, owner references), the status of its kind, events.
 //! Models: `pkg/controller/replicaset/replica_set.go`, `replica_set_utils.go`, `pkg/controller/controller_utils.go`
-//! (v1.36): `syncReplicaSet`, `manageReplicas`, `calculateStatus`.
+//! (v1.36): `syncReplicaSet`, `manageReplicas`, `calculateStatus`; `pkg/controller/replication/conversion.go`.
 //! Leaves out: expectations (a component sees its own writes at once), the refused creations in a terminating namespace
 //! (none is tried).
 
 pub mod victims;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use self::victims::{Criterion, plan_victims};
 use crate::api::kind::Kind;
-use crate::api::kinds::apps::{ReplicaSet, ReplicaSetCondition, ReplicaSetStatus};
+use crate::api::kinds::apps::{
+    LabelSelector, ReplicaSet, ReplicaSetCondition, ReplicaSetStatus, ReplicationController,
+};
 use crate::api::kinds::cluster::Namespace;
 use crate::api::kinds::pod::Pod;
+use crate::api::meta::OwnerReference;
 use crate::api::object::{Object, Resource};
 use crate::api::time::Timestamp;
 use crate::cluster::because::Because;
@@ -39,22 +44,34 @@ const REPLICA_FAILURE: &str = "ReplicaFailure";
 
 /// The keys that a change concerns.
 pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
+    concerns_of(Kind::ReplicaSet, view, change)
+}
+
+/// The keys of that kind that a change concerns.
+pub fn concerns_of(kind: Kind, view: &View<'_>, change: &Change) -> Vec<WorkKey> {
     match change.key.kind {
-        Kind::ReplicaSet => vec![WorkKey::Object(change.key.clone())],
+        changed if changed == kind => vec![WorkKey::Object(change.key.clone())],
         Kind::Pod => {
             let pods = [change.old_as::<Pod>(), change.new_as::<Pod>()];
             let mut keys: Vec<_> = pods
                 .into_iter()
                 .flatten()
-                .filter_map(|pod| ownership::controller_key(Kind::ReplicaSet, &pod.meta))
+                .filter_map(|pod| ownership::controller_key(kind, &pod.meta))
                 .collect();
             keys.dedup();
             if let Some(pod) = change.new_as::<Pod>()
                 && is_new_orphan(change.old_as::<Pod>(), pod)
             {
-                let sets = view.store.list_in::<ReplicaSet>(&pod.meta.namespace);
-                let matching = sets.filter(|set| set.spec.selector.matches(&pod.meta.labels));
-                keys.extend(matching.map(|set| WorkKey::Object(set.key())));
+                let (namespace, labels) = (&pod.meta.namespace, &pod.meta.labels);
+                if kind == Kind::ReplicaSet {
+                    let sets = view.store.list_in::<ReplicaSet>(namespace);
+                    let matching = sets.filter(|set| set.spec.selector.matches(labels));
+                    keys.extend(matching.map(|set| WorkKey::Object(set.key())));
+                } else {
+                    let all = view.store.list_in::<ReplicationController>(namespace);
+                    let matching = all.filter(|found| as_set(found).spec.selector.matches(labels));
+                    keys.extend(matching.map(|found| WorkKey::Object(found.key())));
+                }
             }
             keys
         }
@@ -68,16 +85,75 @@ fn is_new_orphan(old: Option<&Arc<Pod>>, new: &Arc<Pod>) -> bool {
     is_orphan && old.is_none_or(|old| old.meta.labels != new.meta.labels || old.meta.controller().is_some())
 }
 
-/// Handles one ReplicaSet.
+/// What is kept at its size: a ReplicaSet, or a ReplicationController taken for one.
+struct Kept<'a> {
+    set: Cow<'a, ReplicaSet>,
+    object: Object,
+}
+
+impl<'a> Kept<'a> {
+    fn at(store: &'a Store, key: &WorkKey) -> Option<Self> {
+        let key = key.object()?;
+        if key.kind == Kind::ReplicationController {
+            let found = store.at::<ReplicationController>(key)?;
+            let object = Object::ReplicationController(Arc::clone(found));
+            return Some(Self { set: Cow::Owned(as_set(found)), object });
+        }
+        let found = store.at::<ReplicaSet>(key)?;
+        Some(Self { set: Cow::Borrowed(found), object: Object::ReplicaSet(Arc::clone(found)) })
+    }
+
+    fn reference(&self) -> OwnerReference {
+        match &self.object {
+            Object::ReplicationController(found) => ownership::controller_reference(&**found),
+            _ => ownership::controller_reference(&*self.set),
+        }
+    }
+
+    fn with_status(&self, status: ReplicaSetStatus) -> Object {
+        let mut object = self.object.clone();
+        match &mut object {
+            Object::ReplicationController(found) => Arc::make_mut(found).status = status,
+            Object::ReplicaSet(found) => Arc::make_mut(found).status = status,
+            _ => {}
+        }
+        object
+    }
+
+    /// The report on the Pods that were seen. `failure` is reason and message of a refusal.
+    fn status(&self, seen: &Seen, failure: Option<(&str, &str)>, now: Timestamp) -> ReplicaSetStatus {
+        let mut status = status_of(&self.set, seen, failure, now);
+        if self.object.kind() == Kind::ReplicationController {
+            // Its report has no such count.
+            status.terminating_replicas = None;
+        }
+        status
+    }
+}
+
+/// A ReplicationController as the ReplicaSet that it would be.
+fn as_set(found: &ReplicationController) -> ReplicaSet {
+    let spec = &found.spec;
+    let selector = LabelSelector { match_labels: spec.selector.clone(), ..LabelSelector::default() };
+    let mut set = ReplicaSet { meta: found.meta.clone(), status: found.status.clone(), ..ReplicaSet::default() };
+    set.spec.replicas = spec.replicas;
+    set.spec.min_ready_seconds = spec.min_ready_seconds;
+    set.spec.selector = selector;
+    set.spec.template = spec.template.clone();
+    set
+}
+
+/// Handles one ReplicaSet or ReplicationController.
 pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
-    let Some(set) = key.object().and_then(|key| view.store.at::<ReplicaSet>(key)) else {
+    let Some(kept) = Kept::at(view.store, key) else {
         return Outcome::nothing(Because::new("because.replicaset.gone"));
     };
+    let set = &*kept.set;
     let seen = Seen::of(view.store, set);
     let namespace = view.store.get::<Namespace>("", &set.meta.namespace);
     let may_create = namespace.is_none_or(|namespace| !namespace.meta.is_terminating());
-    let mut outcome = plan(view.store, set, &seen, may_create, view.now);
-    let status = status_of(set, &seen, None, view.now);
+    let mut outcome = plan(view.store, &kept, &seen, may_create, view.now);
+    let status = kept.status(&seen, None, view.now);
     let (replicas, ready) = (status.replicas, status.ready_replicas);
     if status != set.status {
         let observed = status.observed_generation;
@@ -89,7 +165,7 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
             .with("ready", ready)
             .with("available", status.available_replicas);
         outcome.because.get_or_insert_with(|| because.clone());
-        outcome.writes.push(Operation::UpdateStatus(with_status(set, status)).because(because));
+        outcome.writes.push(Operation::UpdateStatus(kept.with_status(status)).because(because));
     }
     outcome.because.get_or_insert_with(|| {
         Because::new("because.replicaset.satisfied").with("active", replicas).with("ready", ready)
@@ -103,7 +179,8 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
 
 /// What is still to be written after a refusal: the event about it, and the condition `ReplicaFailure`.
 pub fn after_refusal(view: &View<'_>, key: &WorkKey, write: &Write, status: &Status) -> Vec<Write> {
-    let Some(set) = key.object().and_then(|key| view.store.at::<ReplicaSet>(key)) else { return Vec::new() };
+    let Some(kept) = Kept::at(view.store, key) else { return Vec::new() };
+    let set = &*kept.set;
     let (reason, text, message) = match &write.operation {
         Operation::Create(_) => {
             (FAILED_CREATE, format!("Error creating: {}", status.message), status.message.clone())
@@ -116,12 +193,11 @@ pub fn after_refusal(view: &View<'_>, key: &WorkKey, write: &Write, status: &Sta
         _ => return Vec::new(),
     };
     let because = Because::new("because.replicaset.refused").with("message", &status.message);
-    let object = Object::ReplicaSet(Arc::clone(set));
-    let event = EventRecord::warning(&object, reason, text);
+    let event = EventRecord::warning(&kept.object, reason, text);
     let mut writes = vec![Operation::Event(event).because(because.clone())];
-    let report = status_of(set, &Seen::of(view.store, set), Some((reason, &message)), view.now);
+    let report = kept.status(&Seen::of(view.store, set), Some((reason, &message)), view.now);
     if report != set.status {
-        writes.push(Operation::UpdateStatus(with_status(set, report)).because(because));
+        writes.push(Operation::UpdateStatus(kept.with_status(report)).because(because));
     }
     writes
 }
@@ -169,14 +245,15 @@ impl Seen {
 }
 
 /// Adopts, releases, creates and deletes.
-fn plan(store: &Store, set: &Arc<ReplicaSet>, seen: &Seen, may_create: bool, now: Timestamp) -> Outcome {
+fn plan(store: &Store, kept: &Kept<'_>, seen: &Seen, may_create: bool, now: Timestamp) -> Outcome {
+    let (set, object) = (&*kept.set, &kept.object);
     let wanted = usize::try_from(set.spec.replicas.unwrap_or(1)).unwrap_or(0);
     let active = seen.active.len();
     let counted = |key| {
         Because::new(key).with("wanted", wanted).with("active", active).with("terminating", seen.terminating)
     };
     let mut outcome = Outcome {
-        saw: vec![counted("because.replicaset.saw").with("name", &set.meta.name).with("ready", seen.ready())],
+        saw: vec![counted("because.replicaset.saw").with("kind", object.kind().name()).with("name", &set.meta.name).with("ready", seen.ready())],
         ..Outcome::default()
     };
     for pod in &seen.strays {
@@ -187,7 +264,7 @@ fn plan(store: &Store, set: &Arc<ReplicaSet>, seen: &Seen, may_create: bool, now
     }
     for pod in &seen.orphans {
         let mut adopted = (**pod).clone();
-        ownership::adopt(&**set, &mut adopted.meta);
+        ownership::adopt_by(kept.reference(), &mut adopted.meta);
         let because = Because::new("because.replicaset.adopt").with("pod", &pod.meta.name);
         outcome.writes.push(Operation::Update(adopted.into()).because(because));
     }
@@ -195,7 +272,6 @@ fn plan(store: &Store, set: &Arc<ReplicaSet>, seen: &Seen, may_create: bool, now
         outcome.because = Some(Because::new("because.replicaset.terminating"));
         return outcome;
     }
-    let object = Object::ReplicaSet(Arc::clone(set));
     if active < wanted {
         let count = (wanted - active).min(BURST_REPLICAS);
         if !may_create {
@@ -208,9 +284,8 @@ fn plan(store: &Store, set: &Arc<ReplicaSet>, seen: &Seen, may_create: bool, now
             _ => "because.replicaset.create_beside",
         };
         let because = counted(key).with("count", count);
-        let reference = ownership::controller_reference(&**set);
-        let pod = Object::from(pod_of(&set.spec.template, &set.meta, reference));
-        let event = EventRecord::normal(&object, SUCCESSFUL_CREATE, format!("Created pod: {CREATED_NAME}"));
+        let pod = Object::from(pod_of(&set.spec.template, &set.meta, kept.reference()));
+        let event = EventRecord::normal(object, SUCCESSFUL_CREATE, format!("Created pod: {CREATED_NAME}"));
         for index in 0..count {
             let create = Operation::Create(pod.clone()).because(because.clone());
             let tell = Operation::Event(event.clone()).because(because.clone());
@@ -231,7 +306,7 @@ fn plan(store: &Store, set: &Arc<ReplicaSet>, seen: &Seen, may_create: bool, now
             };
             outcome.writes.push(delete.because(because.clone()));
             let text = format!("Deleted pod: {}", victim.pod.meta.name);
-            let event = EventRecord::normal(&object, SUCCESSFUL_DELETE, text);
+            let event = EventRecord::normal(object, SUCCESSFUL_DELETE, text);
             outcome.writes.push(Operation::Event(event).because(because));
         }
         outcome.because = Some(counted("because.replicaset.delete").with("count", count));
@@ -304,12 +379,6 @@ fn status_of(
         None => status.conditions.retain(|condition| condition.condition_type != REPLICA_FAILURE),
     }
     status
-}
-
-fn with_status(set: &Arc<ReplicaSet>, status: ReplicaSetStatus) -> Object {
-    let mut set = Arc::clone(set);
-    Arc::make_mut(&mut set).status = status;
-    Object::ReplicaSet(set)
 }
 
 /// Ticks until a Pod that is Ready counts as available; `None` if it does, or is not Ready.
