@@ -15,8 +15,8 @@ use super::kinds::pod::Pod;
 use super::kinds::policy::{HorizontalPodAutoscaler, PodDisruptionBudget, ResourceQuota};
 use super::kinds::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use super::kinds::stored::{
-    ClusterRole, ClusterRoleBinding, LimitRange, NetworkPolicy, Plain, PodTemplate, PriorityClass,
-    Role, RoleBinding, RuntimeClass, Secret, ServiceAccount,
+    ClusterRole, ClusterRoleBinding, LimitRange, NetworkPolicy, Plain, PodTemplate, PriorityClass, Role,
+    RoleBinding, RuntimeClass, Secret, ServiceAccount,
 };
 use super::kinds::workloads::{ControllerRevision, DaemonSet, StatefulSet};
 use super::meta::{ObjectKey, ObjectMeta};

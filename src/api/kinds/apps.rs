@@ -180,7 +180,7 @@ crate::record! {
         /// The labels of its Pods.
         selector: BTreeMap<String, String> = "selector",
         /// What a Pod looks like.
-        template: PodTemplateSpec = "template",
+        template: Option<PodTemplateSpec> = "template",
     }
 
     /// `apps/v1 ReplicaSetCondition`.

@@ -97,7 +97,9 @@ fn ports_of(object: &Object) -> Vec<(i32, String)> {
         Object::Pod(pod) => of_spec(&pod.spec),
         Object::Deployment(deployment) => of_spec(&deployment.spec.template.spec),
         Object::ReplicaSet(set) => of_spec(&set.spec.template.spec),
-        Object::ReplicationController(found) => of_spec(&found.spec.template.spec),
+        Object::ReplicationController(found) => {
+            found.spec.template.as_ref().map_or_else(Vec::new, |template| of_spec(&template.spec))
+        }
         Object::Service(service) => {
             service.spec.ports.iter().map(|port| (port.port, port.protocol.clone())).collect()
         }

@@ -135,11 +135,12 @@ impl<'a> Kept<'a> {
 fn as_set(found: &ReplicationController) -> ReplicaSet {
     let spec = &found.spec;
     let selector = LabelSelector { match_labels: spec.selector.clone(), ..LabelSelector::default() };
-    let mut set = ReplicaSet { meta: found.meta.clone(), status: found.status.clone(), ..ReplicaSet::default() };
+    let mut set =
+        ReplicaSet { meta: found.meta.clone(), status: found.status.clone(), ..ReplicaSet::default() };
     set.spec.replicas = spec.replicas;
     set.spec.min_ready_seconds = spec.min_ready_seconds;
     set.spec.selector = selector;
-    set.spec.template = spec.template.clone();
+    set.spec.template = spec.template.clone().unwrap_or_default();
     set
 }
 
@@ -253,7 +254,12 @@ fn plan(store: &Store, kept: &Kept<'_>, seen: &Seen, may_create: bool, now: Time
         Because::new(key).with("wanted", wanted).with("active", active).with("terminating", seen.terminating)
     };
     let mut outcome = Outcome {
-        saw: vec![counted("because.replicaset.saw").with("kind", object.kind().name()).with("name", &set.meta.name).with("ready", seen.ready())],
+        saw: vec![
+            counted("because.replicaset.saw")
+                .with("kind", object.kind().name())
+                .with("name", &set.meta.name)
+                .with("ready", seen.ready()),
+        ],
         ..Outcome::default()
     };
     for pod in &seen.strays {
