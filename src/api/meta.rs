@@ -157,6 +157,8 @@ pub enum Component {
     CloudControllerManager,
     /// The Ingress controller.
     IngressController,
+    /// The controller that gathers the rules of cluster roles, by applies.
+    ClusterRoleAggregation,
     /// The provisioner of volumes.
     Provisioner,
     /// kubeadm, which installs what every cluster has.
@@ -173,6 +175,7 @@ impl Component {
             Self::Kubelet => "kubelet",
             Self::CloudControllerManager => "cloud-controller-manager",
             Self::IngressController => "nginx-ingress-controller",
+            Self::ClusterRoleAggregation => "clusterrole-aggregation-controller",
             Self::Provisioner => "local-path-provisioner",
             Self::Installer => "kubeadm",
         }

@@ -45,6 +45,8 @@ pub enum Actor {
     ServiceAccount,
     /// The controller that gives every namespace the root certificate.
     RootCa,
+    /// The controller that gathers the rules of cluster roles.
+    ClusterRoleAggregation,
     /// The cluster's volume provisioner.
     Provisioner,
     /// The EndpointSlice controller.
@@ -97,6 +99,7 @@ impl Actor {
             Self::VolumeProtection => "volumeprotection",
             Self::ServiceAccount => "serviceaccount",
             Self::RootCa => "rootca",
+            Self::ClusterRoleAggregation => "clusterroleaggregation",
             Self::Provisioner => "provisioner",
             Self::EndpointSlice => "endpointslice",
             Self::Endpoints => "endpoints",
@@ -126,6 +129,7 @@ impl Actor {
             Self::ApiServer => Component::ApiServer,
             Self::Scheduler => Component::Scheduler,
             Self::Kubelet(_) => Component::Kubelet,
+            Self::ClusterRoleAggregation => Component::ClusterRoleAggregation,
             Self::Provisioner => Component::Provisioner,
             Self::ServiceLoadBalancer => Component::CloudControllerManager,
             Self::IngressController => Component::IngressController,
@@ -159,6 +163,7 @@ impl Actor {
             Self::VolumeProtection => "pvc-protection-controller",
             Self::ServiceAccount => "service-account-controller",
             Self::RootCa => "root-ca-certificate-publisher-controller",
+            Self::ClusterRoleAggregation => "clusterrole-aggregation-controller",
             Self::Provisioner => "rancher.io/local-path_provisioner",
             Self::EndpointSlice => "endpoint-slice-controller",
             Self::Endpoints => "endpoint-controller",

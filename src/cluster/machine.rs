@@ -17,8 +17,10 @@ use super::metrics::{self, Load, Nodes, Used};
 use super::queue::{WorkKey, WorkQueue};
 use super::rng::Stream;
 use super::runtime::process::Deed;
+use super::server::authn;
+use super::server::authz::{self, Access};
 use super::server::pipeline::{self, Passage};
-use super::server::request::{Request, Response};
+use super::server::request::{Request, Response, Verb};
 use super::server::status::Status;
 use super::server::transaction::{Transaction, Written};
 use super::server::write::{Operation, Write};
@@ -28,7 +30,7 @@ use super::world::World;
 use crate::api::kind::Kind;
 use crate::api::kinds::pod::Pod;
 use crate::api::meta::{Name, ObjectKey};
-use crate::api::object::Resource;
+use crate::api::object::{Object, Resource};
 use crate::api::time::Timestamp;
 
 /// The time at visible tick 0: 2026-01-05T09:00:00Z, a Monday.
@@ -105,6 +107,7 @@ impl Cluster {
                 Actor::VolumeProtection,
                 Actor::ServiceAccount,
                 Actor::RootCa,
+                Actor::ClusterRoleAggregation,
                 Actor::EndpointSlice,
                 Actor::Endpoints,
                 Actor::Namespace,
@@ -369,20 +372,27 @@ impl Cluster {
             return Err(Status::unreachable());
         }
         if request.kind == Kind::Pod && request.subresource == "exec" {
+            let identity = authn::identify(&self.store, &self.settings, &request.credentials)?;
+            authz::authorize(&self.store, &identity, &Access::of(request))?;
             return self.exec(request);
         }
+        if request.verb == Verb::DeleteCollection {
+            return self.delete_collection(actor, request, asked, facts);
+        }
+        self.pass_through(actor, request, asked, pipeline::run, facts)
+    }
+
+    /// Carries out one request with one of the server's ways through its stages, and records what was said.
+    fn pass_through(
+        &mut self,
+        actor: &Actor,
+        request: &Request,
+        asked: FactId,
+        way: fn(&mut Transaction<'_>, &Request, &mut Passage) -> Result<(Response, Written), Status>,
+        facts: &mut Vec<Arc<Fact>>,
+    ) -> Result<Response, Status> {
         let mut passage = Passage::default();
-        let write_fact = FactId(self.last_fact + 1);
-        let now = self.now();
-        let mut transaction = Transaction {
-            store: &mut self.store,
-            stream: &mut self.server_stream,
-            now,
-            settings: &self.settings,
-            writer: actor,
-            fact: write_fact,
-        };
-        let result = pipeline::run(&mut transaction, request, &mut passage);
+        let result = way(&mut self.transaction(actor), request, &mut passage);
         // The write's fact comes first, since the change that watchers get names it; the stages follow.
         let stored = match &result {
             Ok((_, written)) if !request.options.dry_run && !written.is_nothing() => {
@@ -395,6 +405,52 @@ impl Cluster {
             self.record(facts, Actor::ApiServer, cause, What::Staged { stage, refusal, notes });
         }
         result.map(|(response, _)| response)
+    }
+
+    /// Deletes what a deletion of many selects, one after the other; the answer is the list of what was deleted.
+    fn delete_collection(
+        &mut self,
+        actor: &Actor,
+        request: &Request,
+        asked: FactId,
+        facts: &mut Vec<Arc<Fact>>,
+    ) -> Result<Response, Status> {
+        let mut passage = Passage::default();
+        let parts = pipeline::collection(&self.transaction(actor), request, &mut passage);
+        for (stage, refusal, notes) in passage.stages {
+            self.record(facts, Actor::ApiServer, Some(asked), What::Staged { stage, refusal, notes });
+        }
+        let mut items = Vec::new();
+        for part in parts? {
+            if part.options.dry_run {
+                items.extend(self.store.object(&part.key()).map(Object::to_value));
+                continue;
+            }
+            match self.pass_through(actor, &part, asked, pipeline::delete_one, facts) {
+                Ok(response) => items.push(response.object),
+                Err(status) if status.code == 404 => {}
+                Err(status) => return Err(status),
+            }
+        }
+        let changed = !items.is_empty() && !request.options.dry_run;
+        let object = serde_json::json!({
+            "apiVersion": request.kind.api_version(), "kind": format!("{}List", request.kind.name()), "items": items,
+            "metadata": {"resourceVersion": self.store.revision().to_string()},
+        });
+        Ok(Response { object, changed, warnings: Vec::new() })
+    }
+
+    /// A transaction for the write that the next fact will record.
+    fn transaction<'a>(&'a mut self, writer: &'a Actor) -> Transaction<'a> {
+        let (fact, now) = (FactId(self.last_fact + 1), self.now());
+        Transaction {
+            store: &mut self.store,
+            stream: &mut self.server_stream,
+            now,
+            settings: &self.settings,
+            writer,
+            fact,
+        }
     }
 
     /// Does the next work item, beginning a tick if none is under way.
@@ -561,7 +617,11 @@ impl Cluster {
         let mut refused: Vec<(Write, Status)> = Vec::new();
         let mut created = Name::default();
         let mut is_created = true;
-        for mut write in outcome.writes {
+        let mut writes = outcome.writes;
+        if writes.iter().any(|write| matches!(write.operation, Operation::DeleteCollection { .. })) {
+            writes = writes.into_iter().flat_map(|write| write.parts(&self.store)).collect();
+        }
+        for mut write in writes {
             if let Some((first, _)) = refused.first() {
                 if first.batch == 0 || write.batch != first.batch {
                     break;
@@ -636,17 +696,8 @@ impl Cluster {
         if !self.world.api_answers() {
             return Err(Status::unreachable());
         }
-        let (fact, now) = (FactId(self.last_fact + 1), self.now());
         let before = self.store.undelivered().len();
-        let mut transaction = Transaction {
-            store: &mut self.store,
-            stream: &mut self.server_stream,
-            now,
-            settings: &self.settings,
-            writer: actor,
-            fact,
-        };
-        let written = transaction.execute(write.operation.clone())?;
+        let written = self.transaction(actor).execute(write.operation.clone())?;
         if written.is_nothing() {
             return Ok(None);
         }

@@ -1,6 +1,7 @@
 //! The machine: a cluster as a value, moved by commands, recorded in facts.
 
 pub mod actor;
+pub mod aggregated_roles;
 pub mod because;
 pub mod boot;
 pub mod command;

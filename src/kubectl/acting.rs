@@ -1,7 +1,6 @@
 //! A host as one user sees it: every request carries who asks, and who is to be remembered as the fields' manager.
 //!
 //! Models: `k8s.io/cli-runtime/pkg/genericclioptions/config_flags.go`, the field managers of kubectl's verbs (v1.36).
-//! Leaves out: `--as-uid`.
 
 use super::host::Host;
 use super::parse::Flags;

@@ -7,10 +7,10 @@ use super::commands::Call;
 use super::failure::Failure;
 use super::host::Host;
 use crate::api::kind::Kind;
-use crate::api::labels::{FieldSelector, Selector};
 use crate::api::object::Object;
 use crate::cluster::server::authn;
 use crate::cluster::server::authz::{self, Access};
+use crate::cluster::server::select::Selection;
 use crate::cluster::server::status::Status;
 
 /// One thing that was asked for.
@@ -157,6 +157,11 @@ pub fn may(host: &dyn Host, access: &Access<'_>) -> Result<(), Status> {
     authz::authorize(host.store(), &identity, access)
 }
 
+/// Whether whoever asks may list a kind in a namespace.
+pub fn may_list(host: &dyn Host, kind: Kind, namespace: &str) -> bool {
+    may(host, &Access::to("list", kind, namespace, "")).is_ok()
+}
+
 /// Reads one object as the server would answer.
 ///
 /// # Errors
@@ -203,77 +208,13 @@ pub fn list(host: &dyn Host, kind: Kind, narrowing: &Narrowing) -> Result<Vec<Ob
         status.details.kind = kind.plural().to_string();
         status
     };
-    let selector = Selector::parse(labels).map_err(refused)?;
-    let terms = FieldSelector::parse(fields).map_err(refused)?;
-    if let Some((field, ..)) = terms.terms.iter().find(|(field, ..)| !can_select(kind, field)) {
-        return Err(refused(format!("field label not supported: {field}")));
-    }
-    let keeps = |object: &&Object| {
-        selector.matches(&object.meta().labels)
-            && (terms.terms.is_empty() || {
-                let value = object.to_value();
-                terms.matches(|field| field_text(&value, field))
-            })
-    };
+    let selection = Selection::parse(kind, labels, fields).map_err(refused)?;
+    let keeps = |object: &&Object| selection.keeps(object);
     let store = host.store();
     Ok(match (kind.is_namespaced(), narrowing.namespace.as_deref()) {
         (true, Some(namespace)) => store.objects_in(kind, namespace).filter(keeps).cloned().collect(),
         _ => store.objects_of(kind).filter(keeps).cloned().collect(),
     })
-}
-
-fn can_select(kind: Kind, field: &str) -> bool {
-    if matches!(field, "metadata.name" | "metadata.namespace") {
-        return true;
-    }
-    let fields: &[&str] = match kind {
-        Kind::Pod => &[
-            "spec.nodeName",
-            "spec.restartPolicy",
-            "spec.schedulerName",
-            "spec.serviceAccountName",
-            "spec.hostNetwork",
-            "status.phase",
-            "status.podIP",
-            "status.podIPs",
-            "status.nominatedNodeName",
-        ],
-        Kind::Event => &[
-            "involvedObject.kind",
-            "involvedObject.namespace",
-            "involvedObject.name",
-            "involvedObject.uid",
-            "involvedObject.apiVersion",
-            "involvedObject.resourceVersion",
-            "involvedObject.fieldPath",
-            "reason",
-            "reportingComponent",
-            "source",
-            "type",
-        ],
-        Kind::Node => &["spec.unschedulable"],
-        Kind::Namespace => &["status.phase"],
-        Kind::ReplicaSet => &["status.replicas"],
-        Kind::Service => &["spec.clusterIP", "spec.type"],
-        _ => &[],
-    };
-    fields.contains(&field)
-}
-
-fn field_text(value: &serde_json::Value, field: &str) -> String {
-    let field = if field == "source" { "source.component" } else { field };
-    let found = field.split('.').try_fold(value, |value, name| value.get(name));
-    match found {
-        None | Some(serde_json::Value::Null) => match field {
-            "spec.hostNetwork" | "spec.unschedulable" => "false".to_string(),
-            _ => String::new(),
-        },
-        Some(serde_json::Value::Array(items)) => {
-            let texts: Vec<&str> = items.iter().filter_map(|item| item.get("ip")?.as_str()).collect();
-            texts.join(",")
-        }
-        Some(found) => super::jsonpath::text_of(found),
-    }
 }
 
 /// What the server warns of when such objects are read.

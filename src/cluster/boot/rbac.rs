@@ -11,9 +11,9 @@ use super::install_value;
 use crate::api::kind::Kind;
 use crate::api::kinds::stored::ClusterRole;
 use crate::api::manifest;
+use crate::cluster::aggregated_roles::gathered_rules;
 use crate::cluster::fact::Fact;
 use crate::cluster::machine::Cluster;
-use crate::cluster::server::authz;
 
 const ROLES: &str = include_str!("rbac.yaml");
 const GROUP: &str = "rbac.authorization.k8s.io";
@@ -51,7 +51,7 @@ pub(super) fn install(cluster: &mut Cluster, facts: &mut Vec<Arc<Fact>>) {
                         json!({"clusterRoleSelectors": [{"matchLabels": {label: "true"}}]});
                     let mut gathering = ClusterRole::default();
                     gathering.rest.set("aggregationRule", Some(body["aggregationRule"].clone()));
-                    Value::Array(authz::gathered_rules(&cluster.store, &gathering, 0))
+                    Value::Array(gathered_rules(&cluster.store, &gathering).unwrap_or_default())
                 }
                 None => role["rules"].clone(),
             };

@@ -8,6 +8,7 @@ use super::server::write::Write;
 use super::store::Change;
 use crate::api::kind::Kind;
 
+pub mod cluster_role_aggregation;
 pub mod cronjob;
 pub mod daemonset;
 pub mod deployment;
@@ -87,6 +88,7 @@ pub fn controller(actor: &Actor) -> Option<&'static Controller> {
         Actor::VolumeProtection => controller!(volume_protection),
         Actor::ServiceAccount => controller!(service_account),
         Actor::RootCa => controller!(root_ca),
+        Actor::ClusterRoleAggregation => controller!(cluster_role_aggregation),
         Actor::Provisioner => controller!(provisioner),
         Actor::EndpointSlice => controller!(endpointslice),
         Actor::Endpoints => controller!(endpoints),

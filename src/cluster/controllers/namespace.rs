@@ -15,7 +15,6 @@ use crate::api::time::Timestamp;
 use crate::cluster::because::Because;
 use crate::cluster::component::{Outcome, View};
 use crate::cluster::queue::WorkKey;
-use crate::cluster::server::request::Propagation;
 use crate::cluster::server::write::Operation;
 use crate::cluster::store::Change;
 
@@ -74,17 +73,17 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
         outcome.because = Some(because);
         return outcome;
     }
-    let in_turn = |object: &&&Object| pods == 0 || object.kind() == Kind::Pod;
-    for object in content.iter().filter(in_turn).filter(|object| !object.meta().is_terminating()) {
-        let because = Because::new("because.namespace.delete")
-            .with("object", format!("{} {}", object.kind().name(), object.meta().name))
-            .with("namespace", name);
-        let delete = Operation::Delete {
-            key: object.key(),
-            uid: Some(object.meta().uid.clone()),
-            grace_seconds: None,
-            propagation: Propagation::Background,
-        };
+    // Pods first; the server deletes all of a kind in one request.
+    let mut kinds: Vec<Kind> = content
+        .iter()
+        .filter(|object| (pods == 0 || object.kind() == Kind::Pod) && !object.meta().is_terminating())
+        .map(|object| object.kind())
+        .collect();
+    kinds.dedup();
+    for kind in kinds {
+        let because =
+            Because::new("because.namespace.delete").with("kind", kind.name()).with("namespace", name);
+        let delete = Operation::DeleteCollection { kind, namespace: name.clone() };
         outcome.writes.push(delete.because(because));
     }
     if let Some(write) = outcome.writes.first() {

@@ -29,6 +29,9 @@ pub struct Credentials {
     /// In which groups it wants to be treated (`--as-group`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub acts_in_groups: Vec<String>,
+    /// With which uid it wants to be treated (`--as-uid`); empty for none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub acts_as_uid: String,
 }
 
 impl Credentials {
@@ -99,13 +102,18 @@ pub fn impersonate(store: &Store, user: Identity, credentials: &Credentials) -> 
         let access = Access { verb: "impersonate", resource: "groups", name: group, ..Access::default() };
         authz::authorize(store, &user, &access)?;
     }
+    if !credentials.acts_as_uid.is_empty() {
+        let (group, name) = ("authentication.k8s.io", credentials.acts_as_uid.as_str());
+        let access = Access { verb: "impersonate", group, resource: "uids", name, ..Access::default() };
+        authz::authorize(store, &user, &access)?;
+    }
     let mut groups = credentials.acts_in_groups.clone();
     if let Some((namespace, _)) = service_account(&credentials.acts_as)
         && groups.is_empty()
     {
         groups = vec!["system:serviceaccounts".to_string(), format!("system:serviceaccounts:{namespace}")];
     }
-    Ok(Identity::known(&credentials.acts_as, "", groups))
+    Ok(Identity::known(&credentials.acts_as, &credentials.acts_as_uid, groups))
 }
 
 /// Namespace and name of the service account that such a user name stands for.

@@ -16,7 +16,6 @@ use super::status::Status;
 use crate::api::codec::Codec;
 use crate::api::kind::Kind;
 use crate::api::kinds::stored::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
-use crate::api::labels::Selector;
 use crate::api::object::Object;
 use crate::cluster::store::Store;
 
@@ -103,6 +102,22 @@ impl Rule {
             verbs: texts(&value["verbs"]),
             paths: texts(&value["nonResourceURLs"]),
         }
+    }
+
+    /// The rule as a role holds it.
+    pub fn to_value(&self) -> Value {
+        let mut value = serde_json::json!({"verbs": self.verbs});
+        for (name, list) in [
+            ("apiGroups", &self.groups),
+            ("resources", &self.resources),
+            ("resourceNames", &self.names),
+            ("nonResourceURLs", &self.paths),
+        ] {
+            if !list.is_empty() {
+                value[name] = list.iter().cloned().collect();
+            }
+        }
+        value
     }
 
     /// Whether it allows that.
@@ -203,40 +218,14 @@ impl Rule {
     }
 }
 
+/// The single rights of some rules that others do not hold.
+pub fn not_covered(held: &[Rule], wanted: &[Rule]) -> Vec<Rule> {
+    let rights = wanted.iter().flat_map(Rule::single_rights);
+    rights.filter(|right| !held.iter().any(|rule| rule.covers(right))).collect()
+}
+
 fn rules_of(rest: Option<&Value>) -> Vec<Rule> {
     rest.and_then(Value::as_array).into_iter().flatten().map(Rule::of).collect()
-}
-
-/// The rules of a cluster role, with those of the roles that it gathers by label.
-pub fn rules_of_cluster_role(store: &Store, role: &ClusterRole) -> Vec<Rule> {
-    gathered_rules(store, role, 0).iter().map(Rule::of).collect()
-}
-
-/// The rules of a cluster role as written, with those of the roles that it gathers by label.
-pub fn gathered_rules(store: &Store, role: &ClusterRole, depth: u8) -> Vec<Value> {
-    const MAX_DEPTH: u8 = 4;
-    let selectors = role
-        .rest
-        .get("aggregationRule")
-        .and_then(|rule| rule.get("clusterRoleSelectors"))
-        .and_then(Value::as_array);
-    let Some(selectors) = selectors.filter(|_| depth < MAX_DEPTH) else {
-        return role.rest.get("rules").and_then(Value::as_array).cloned().unwrap_or_default();
-    };
-    let mut rules: Vec<Value> = Vec::new();
-    for selector in selectors.iter().map(Selector::from_label_selector) {
-        for other in store.list::<ClusterRole>() {
-            if other.meta.name == role.meta.name || !selector.matches(&other.meta.labels) {
-                continue;
-            }
-            for rule in gathered_rules(store, other, depth + 1) {
-                if !rules.contains(&rule) {
-                    rules.push(rule);
-                }
-            }
-        }
-    }
-    rules
 }
 
 /// What somebody may do: the rules, and the roles that were missing.
@@ -292,7 +281,7 @@ fn resolve(store: &Store, kind: &str, namespace: &str, name: &str) -> Result<Vec
     }
     let role = store.get::<ClusterRole>("", name);
     let missing = || format!("clusterrole.{RBAC_GROUP} \"{name}\" not found");
-    role.map(|role| rules_of_cluster_role(store, role)).ok_or_else(missing)
+    role.map(|role| rules_of(role.rest.get("rules"))).ok_or_else(missing)
 }
 
 /// Whether one of a binding's subjects is that one.
@@ -370,7 +359,11 @@ pub fn refuse_escalation(
         Kind::RoleBinding | Kind::ClusterRoleBinding => ("bind", role_kind(new)),
         _ => return Ok(()),
     };
-    let same_rules = |old: &Object| rules_value(old) == rules_value(new) && old.kind() == new.kind();
+    let same_rules = |old: &Object| {
+        rules_value(old) == rules_value(new)
+            && aggregation_of(old) == aggregation_of(new)
+            && old.kind() == new.kind()
+    };
     if verb == "escalate" && old.is_some_and(same_rules) {
         return Ok(());
     }
@@ -385,12 +378,17 @@ pub fn refuse_escalation(
             .map_err(|problem| Status::not_found_because(resource, &name, problem))?,
     };
     let held = rights_of(store, identity, &meta.namespace);
-    let lacking: Vec<Rule> = rules
-        .iter()
-        .flat_map(Rule::single_rights)
-        .filter(|right| !held.rules.iter().any(|rule| rule.covers(right)))
-        .collect();
+    let lacking = not_covered(&held.rules, &rules);
     if lacking.is_empty() {
+        let gathers = |object: &Object| aggregation_of(object).is_some_and(|rule| rule.is_object());
+        let all = || vec!["*".to_string()];
+        let everything =
+            Rule { groups: all(), resources: all(), verbs: all(), paths: all(), names: Vec::new() };
+        let holds_all = |right: &Rule| held.rules.iter().any(|rule| rule.covers(right));
+        if (gathers(new) || old.is_some_and(gathers)) && !everything.single_rights().iter().all(holds_all) {
+            let why = "must have cluster-admin privileges to use the aggregationRule";
+            return Err(Status::forbidden(new.kind(), &meta.name, why));
+        }
         return Ok(());
     }
     let mut lines: Vec<String> = joined(lacking).iter().map(Rule::compact).collect();
@@ -439,6 +437,13 @@ fn rules_value(object: &Object) -> Option<Value> {
     match object {
         Object::Role(role) => role.rest.get("rules").cloned(),
         Object::ClusterRole(role) => role.rest.get("rules").cloned(),
+        _ => None,
+    }
+}
+
+fn aggregation_of(object: &Object) -> Option<&Value> {
+    match object {
+        Object::ClusterRole(role) => role.rest.get("aggregationRule"),
         _ => None,
     }
 }

@@ -19,7 +19,7 @@ use super::fields::{self, Comparison, FieldSet, Path};
 use super::request::Request;
 use super::status::{Cause, Details, Status};
 use crate::api::kind::Kind;
-use crate::api::meta::Mark;
+use crate::api::meta::{Component, Mark};
 use crate::api::schema::{self, Type};
 use crate::api::time::Timestamp;
 
@@ -63,7 +63,10 @@ impl Manager {
     fn of_component(mark: Mark, kind: Kind, fields: FieldSet) -> Self {
         Self {
             name: mark.by.manager().to_string(),
-            operation: UPDATE.to_string(),
+            operation: match mark.by {
+                Component::ClusterRoleAggregation => APPLY.to_string(),
+                _ => UPDATE.to_string(),
+            },
             subresource: if mark.of_status { "status".to_string() } else { String::new() },
             api_version: kind.api_version(),
             time: mark.at.to_string(),

@@ -17,6 +17,7 @@ pub mod pipeline;
 pub mod prepare;
 pub mod request;
 pub mod scale;
+pub mod select;
 pub mod status;
 pub mod transaction;
 pub mod validate;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::authn::{self, Identity};
 use super::authz::{self, Access};
 use super::request::{FieldValidation, Request, Response, Verb};
+use super::select::Selection;
 use super::status::Status;
 use super::transaction::{Transaction, Written};
 use super::write::Operation;
@@ -16,7 +17,7 @@ use super::{decode, default, eviction, managed, patch, prepare, scale, validate}
 use crate::api::kind::Kind;
 use crate::api::object::Object;
 use crate::api::time::Timestamp;
-use crate::api::{schema, versions};
+use crate::api::{discovery, schema, versions};
 use crate::cluster::diff::{FieldChange, diff};
 use crate::cluster::fact::Stage;
 
@@ -75,6 +76,68 @@ pub fn run(
         return Ok((response, written));
     }
     carry_out(transaction, request, identity, passage)
+}
+
+/// The deletions that a deletion of many comes to, in the order of the objects' names, once it is known that whoever asks
+/// may do that. Each of them is then [`delete_one`].
+///
+/// Models: `apiserver/pkg/endpoints/handlers/delete.go: DeleteCollection`, `registry/generic/registry/store.go`.
+///
+/// # Errors
+/// 401, 403, 405 for kinds that are deleted one by one only, 400 for selectors that cannot be read.
+pub fn collection(
+    transaction: &Transaction<'_>,
+    request: &Request,
+    passage: &mut Passage,
+) -> Result<Vec<Request>, Status> {
+    let result = authn::authenticate(transaction.settings, &request.credentials);
+    let user = passage.check(Stage::Authenticate, result)?;
+    passage.pass(Stage::Authenticate);
+    let result = authorize(transaction, request, user);
+    passage.check(Stage::Authorize, result)?;
+    passage.pass(Stage::Authorize);
+    let options = &request.options;
+    let result = match deletes_collections(request.kind) {
+        true => Selection::parse(request.kind, &options.label_selector, &options.field_selector)
+            .map_err(Status::bad_request),
+        false => Err(Status::method_not_allowed()),
+    };
+    let selection = passage.check(Stage::Decode, result)?;
+    passage.pass(Stage::Decode);
+    let part = |object: &Object| {
+        let mut part = request.clone();
+        part.verb = Verb::Delete;
+        part.namespace = object.meta().namespace.clone();
+        part.name = object.meta().name.clone();
+        part
+    };
+    let store = &transaction.store;
+    Ok(match (request.kind.is_namespaced(), &*request.namespace) {
+        (true, namespace) if !namespace.is_empty() => store
+            .objects_in(request.kind, namespace)
+            .filter(|object| selection.keeps(object))
+            .map(part)
+            .collect(),
+        _ => store.objects_of(request.kind).filter(|object| selection.keeps(object)).map(part).collect(),
+    })
+}
+
+/// Deletes one object of a collection: whether that may be was asked already.
+///
+/// # Errors
+/// The refusal of the stage that is last in `passage`.
+pub fn delete_one(
+    transaction: &mut Transaction<'_>,
+    request: &Request,
+    passage: &mut Passage,
+) -> Result<(Response, Written), Status> {
+    carry_out(transaction, request, &Identity::default(), passage)
+}
+
+/// Whether the server deletes many objects of the kind in one request.
+fn deletes_collections(kind: Kind) -> bool {
+    discovery::find(kind.plural())
+        .is_some_and(|found| found.verbs.split(',').any(|verb| verb == "deletecollection"))
 }
 
 /// As whom the request is judged, if that one may make it.
@@ -148,6 +211,10 @@ fn carry_out(
             let result =
                 transaction.delete(&request.key(), uid.as_ref(), options.grace_seconds, options.propagation);
             (passage.check(Stage::Store, result)?, Vec::new())
+        }
+        // The machine asks for each object of a collection by itself.
+        Verb::DeleteCollection => {
+            return passage.check(Stage::Decode, Err(Status::method_not_allowed()));
         }
     };
     if request.verb != Verb::Delete {

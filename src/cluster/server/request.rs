@@ -58,8 +58,10 @@ pub enum Verb {
     JsonPatch,
     /// PATCH with `application/apply-patch+yaml`: server-side apply.
     Apply,
-    /// DELETE.
+    /// DELETE of one object.
     Delete,
+    /// DELETE of all objects that the options' selectors leave.
+    DeleteCollection,
 }
 
 impl Verb {
@@ -70,6 +72,7 @@ impl Verb {
             Self::Update => "update",
             Self::MergePatch | Self::StrategicPatch | Self::JsonPatch | Self::Apply => "patch",
             Self::Delete => "delete",
+            Self::DeleteCollection => "deletecollection",
         }
     }
 }
@@ -92,6 +95,12 @@ pub struct Options {
     /// For a delete: only if the object still has this uid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
+    /// For a deletion of many: the label selector; empty for all.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label_selector: String,
+    /// For a deletion of many: the field selector; empty for all.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub field_selector: String,
     /// Who is to be remembered as the manager of the fields that are written; empty for nobody.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub field_manager: String,
@@ -158,6 +167,11 @@ impl Request {
     /// `create Deployment demo/api`, `patch Pod demo/a status`.
     pub fn summary(&self) -> String {
         let verb = self.verb.word();
+        if self.verb == Verb::DeleteCollection {
+            let place =
+                if self.namespace.is_empty() { String::new() } else { format!(" in {}", self.namespace) };
+            return format!("{verb} {}{place}", self.kind.name());
+        }
         match self.subresource.as_str() {
             "" => format!("{verb} {}", self.key()),
             subresource => format!("{verb} {} {subresource}", self.key()),

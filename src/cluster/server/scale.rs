@@ -33,7 +33,7 @@ pub fn run(
     match request.verb {
         Verb::Update => scale = request.body.clone(),
         Verb::MergePatch | Verb::StrategicPatch => patch::merge(&mut scale, &request.body),
-        Verb::Create | Verb::Delete | Verb::JsonPatch | Verb::Apply => {
+        Verb::Create | Verb::Delete | Verb::DeleteCollection | Verb::JsonPatch | Verb::Apply => {
             return passage.check(Stage::Decode, Err(Status::method_not_allowed()));
         }
     }

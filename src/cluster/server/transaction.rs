@@ -82,6 +82,8 @@ impl Transaction<'_> {
             Operation::Delete { key, uid, grace_seconds, propagation } => {
                 self.delete(&key, uid.as_ref(), grace_seconds, Some(propagation))
             }
+            // The machine carries out its parts.
+            Operation::DeleteCollection { .. } => Err(Status::method_not_allowed()),
             Operation::Bind { pod, node } => self.bind(&pod, node),
             Operation::Event(event) => Ok(events::tell(self, event)),
         }

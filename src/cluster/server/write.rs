@@ -1,9 +1,11 @@
 //! What a component asks the API server to write.
 
 use super::request::Propagation;
+use crate::api::kind::Kind;
 use crate::api::meta::{Name, ObjectKey, Uid};
 use crate::api::object::Object;
 use crate::cluster::because::Because;
+use crate::cluster::store::Store;
 
 /// One write, with its reason.
 #[derive(Clone, Debug)]
@@ -48,6 +50,13 @@ pub enum Operation {
         /// What happens to its dependents.
         propagation: Propagation,
     },
+    /// Deletes all objects of a kind in a namespace that are not being deleted yet, each in the background.
+    DeleteCollection {
+        /// The kind.
+        kind: Kind,
+        /// The namespace.
+        namespace: Name,
+    },
     /// Binds a Pod to a node.
     Bind {
         /// The Pod.
@@ -80,6 +89,24 @@ pub struct EventRecord {
     pub message: String,
 }
 
+impl Write {
+    /// The single deletions that a deletion of many comes to; any other write as it is.
+    pub fn parts(self, store: &Store) -> Vec<Self> {
+        let Operation::DeleteCollection { kind, namespace } = &self.operation else { return vec![self] };
+        let there = store.objects_in(*kind, namespace).filter(|object| !object.meta().is_terminating());
+        let delete = |object: &Object| {
+            let operation = Operation::Delete {
+                key: object.key(),
+                uid: Some(object.meta().uid.clone()),
+                grace_seconds: None,
+                propagation: Propagation::Background,
+            };
+            operation.because(self.because.clone())
+        };
+        there.map(delete).collect()
+    }
+}
+
 impl Operation {
     /// With its reason.
     pub fn because(self, because: Because) -> Write {
@@ -95,11 +122,12 @@ impl Operation {
         }
     }
 
-    /// The object it is about.
+    /// The object it is about; of a deletion of many, the kind and the namespace.
     pub fn key(&self) -> ObjectKey {
         match self {
             Self::Create(object) | Self::Update(object) | Self::UpdateStatus(object) => object.key(),
             Self::Delete { key, .. } => key.clone(),
+            Self::DeleteCollection { kind, namespace } => ObjectKey::new(*kind, namespace.clone(), ""),
             Self::Bind { pod, .. } => pod.clone(),
             Self::Event(event) => event.object.clone(),
         }

@@ -4,8 +4,10 @@
 //! what the file no longer says is removed and what others have set stays.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/apply/apply.go`, `patcher.go`, `pkg/util/apply.go` (v1.36).
-//! Leaves out: `--prune`, `--force`.
+//! Leaves out: apply sets.
 
+pub mod forced;
+mod prune;
 mod server_side;
 
 use serde_json::{Map, Value, json};
@@ -13,6 +15,7 @@ use serde_json::{Map, Value, json};
 use super::create::{self, field_validation};
 use super::files::{self, Described};
 use super::{Call, Command, DryRun, NOTHING, Pending, Run, later};
+use crate::api::labels::{Selector, labels_of};
 use crate::api::object::Object;
 use crate::api::{manifest, schema, versions};
 use crate::cluster::server::patch;
@@ -78,36 +81,78 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     if !call.flags.given("filename") && !call.flags.given("kustomize") {
         return Err(Failure::error("must specify one of -f and -k"));
     }
-    for flag in ["prune", "force"] {
-        if call.flags.on(flag) {
-            return Err(Failure::error(format!("apply --{flag} is not in this release of Kubestep")));
-        }
-    }
     let format = Format::of(&call.flags, false)?;
     let dry_run = call.dry_run()?;
     let on_server = call.flags.on("server-side");
+    let forces = call.flags.on("force");
     if on_server && dry_run == DryRun::Client {
         return Err(Failure::error(
             "--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)",
         ));
     }
-    let files = files::read(call)?;
+    if forces && on_server {
+        return Err(Failure::error("--force cannot be used with --server-side"));
+    }
+    if forces && dry_run == DryRun::Server {
+        return Err(Failure::error("--dry-run=server cannot be used with --force"));
+    }
+    let selector = call.flags.text("selector").unwrap_or_default().to_string();
+    if call.flags.on("all") && !selector.is_empty() {
+        return Err(Failure::error("cannot set --all and --selector at the same time"));
+    }
+    let prunes = call.flags.on("prune");
+    if prunes && !call.flags.on("all") && selector.is_empty() {
+        return Err(Failure::error(
+            "all resources selected for prune without explicitly passing --all. To prune all resources, pass the --all flag. If you did not mean to prune all resources, specify a label selector",
+        ));
+    }
+    let kinds = if prunes { prune::kinds(call)? } else { Vec::new() };
+    let selected = Selector::parse(&selector).map_err(Failure::error)?;
+    let mut files = files::read(call)?;
+    files.objects.retain(|described| selected.matches(&labels_of(&described.value["metadata"]["labels"])));
+    let mut visited = prune::Visited::default();
+    if call.flags.given("namespace") {
+        visited.namespaces.insert(call.namespace().to_string());
+    }
+    let mut replacing = Vec::new();
     let (unread, mut refused) = (files.failures, Vec::new());
     if files.objects.is_empty() && unread.is_empty() {
         return Err(Failure::error("no objects passed to apply"));
     }
     let mut applied = Vec::new();
     for described in files.objects {
+        if described.kind.is_namespaced() {
+            visited.namespaces.insert(described.namespace.clone());
+        }
         let result = match on_server {
             true => server_side::apply(call, &described, dry_run),
             false => apply(call, &described, dry_run),
         };
         match result {
             Ok((value, word)) => {
+                visited.uids.extend(value["metadata"]["uid"].as_str().map(str::to_string));
                 let kind = described.kind.printed();
                 match format {
                     Format::Plain | Format::Name => create::print(call, &format, kind, value, word, dry_run)?,
                     _ => applied.push((kind, value, word)),
+                }
+            }
+            Err(failure) if forces && dry_run == DryRun::No && is_stuck(&failure) => {
+                let suffix = if matches!(format, Format::Name) { "" } else { " configured" };
+                let line = format!("{}/{}{suffix}\n", described.kind.printed(), described.name);
+                match replace(call, &described) {
+                    Ok(request) if call.host.store().object(&request.key()).is_some() => {
+                        replacing.push((request, line));
+                    }
+                    Ok(request) => match call.host.ask(request) {
+                        Ok(response) => {
+                            let uid = response.object["metadata"]["uid"].as_str().map(str::to_string);
+                            visited.uids.extend(uid);
+                            call.output.stdout.push_str(&line);
+                        }
+                        Err(status) => refused.push(Failure::server(&status)),
+                    },
+                    Err(failure) => refused.push(failure),
                 }
             }
             Err(failure) => refused.push(failure),
@@ -133,7 +178,42 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     // What could not be read is one failure if there are others besides.
     let mut failures = if refused.is_empty() { unread } else { Failure::bracketed(unread) };
     failures.extend(refused);
-    Failure::all(failures).map_or(Ok(None), Err)
+    if let Some(failure) = Failure::all(failures) {
+        return Err(failure);
+    }
+    if prunes {
+        prune::prune(call, &kinds, &visited, &format, dry_run)?;
+    }
+    if replacing.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Pending::Replace(forced::Replacing { left: replacing })))
+}
+
+/// Whether a change was refused for a reason that a new object would not meet.
+fn is_stuck(failure: &Failure) -> bool {
+    failure.text.contains(" is invalid: ") || failure.text.contains("(Conflict)")
+}
+
+/// Deletes the live object; hands back the creation of the new one.
+fn replace(call: &mut Call, described: &Described) -> Result<Request, Failure> {
+    let mut request =
+        Request::new(Verb::Delete, described.kind, &described.namespace, &described.name, Value::Null);
+    request.options.propagation = Some(propagation(call));
+    request.options.grace_seconds = call.flags.number("grace-period").filter(|seconds| *seconds >= 0);
+    call.host.ask(request).map_err(|status| Failure::server(&status))?;
+    let mut modified = described.value.clone();
+    annotate(&mut modified);
+    let mut request =
+        Request::new(Verb::Create, described.kind, &described.namespace, &described.name, modified);
+    request.options.field_validation = field_validation(call);
+    request.options.field_manager = crate::kubectl::acting::field_manager(&call.path, &call.flags);
+    request.credentials = Box::new(call.host.credentials());
+    Ok(request)
+}
+
+fn propagation(call: &Call) -> crate::cluster::server::request::Propagation {
+    prune::propagation_of(call.flags.text("cascade").unwrap_or_default())
 }
 
 /// Applies one object; hands back what it is now, and the word for it.

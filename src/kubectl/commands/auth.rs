@@ -1,11 +1,12 @@
 //! `kubectl auth`: may I, and who am I?
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/auth/cani.go`, `whoami.go`, `pkg/describe` (how rules are written) (v1.36).
-//! Leaves out: `auth reconcile`.
+
+mod reconcile;
 
 use serde_json::json;
 
-use super::{Call, Command, NOTHING, Pending, Run, later};
+use super::{Call, Command, NOTHING, Pending, Run};
 use crate::api::discovery;
 use crate::cluster::server::authn::{self, Identity};
 use crate::cluster::server::authz::{self, Access, Rule};
@@ -34,10 +35,13 @@ pub const COMMANDS: &[Command] = &[
         run: Run::Does(can_i),
         ..NOTHING
     },
-    later(
-        "reconcile",
-        "Reconciles rules for RBAC role, role binding, cluster role, and cluster role binding objects",
-    ),
+    Command {
+        name: "reconcile",
+        about: "Reconciles rules for RBAC role, role binding, cluster role, and cluster role binding objects",
+        flags: reconcile::FLAGS,
+        run: Run::Does(reconcile::run),
+        ..NOTHING
+    },
     Command {
         name: "whoami",
         about: "Experimental: Check self subject attributes",

@@ -84,7 +84,16 @@ pub fn credentials(call: &Call) -> Result<Credentials, Failure> {
     if call.host.settings().users.first().is_some_and(|first| first.name == user) {
         user = String::new();
     }
-    Ok(Credentials { user, acts_as: text("as"), acts_in_groups: call.flags.texts("as-group").to_vec() })
+    let acts_in_groups = call.flags.texts("as-group").to_vec();
+    let (acts_as, acts_as_uid) = (text("as"), text("as-uid"));
+    if acts_as.is_empty() && !(acts_as_uid.is_empty() && acts_in_groups.is_empty()) {
+        let first = call.host.settings().users.first().map(|first| first.name.clone()).unwrap_or_default();
+        let name = if user.is_empty() { first } else { user };
+        return Err(Failure::error(format!(
+            "invalid configuration: requesting uid, groups or user-extra for {name} without impersonating a user"
+        )));
+    }
+    Ok(Credentials { user, acts_as, acts_in_groups, acts_as_uid })
 }
 
 /// The contexts: each of the cluster's users has one; the first one's is called as the cluster.

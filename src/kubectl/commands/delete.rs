@@ -3,7 +3,9 @@
 //! The line `deleted` is printed as soon as the server has accepted; the command then waits until the object is gone.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/delete/delete.go` (v1.36).
-//! Leaves out: `--interactive`, `--raw`.
+//! Leaves out: `--interactive`.
+
+mod raw;
 
 use serde_json::Value;
 
@@ -46,6 +48,9 @@ const FORCE_WARNING: &str = "Warning: Immediate deletion does not wait for confi
 
 /// Deletes, and waits until what was deleted is gone.
 pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
+    if let Some(path) = call.flags.text("raw").filter(|path| !path.is_empty()).map(str::to_string) {
+        return raw::delete(call, &path);
+    }
     if let Some(output) = call.flags.text("output").filter(|output| *output != "name" && !output.is_empty()) {
         return Err(Failure::error(format!(
             "unexpected -o output mode: {output}. We only support '-o name'"

@@ -160,6 +160,8 @@ impl DryRun {
 pub enum Pending {
     /// Deleted objects that are still there.
     Delete(delete::Gone),
+    /// Objects that are to be created when those they replace are gone.
+    Replace(apply::forced::Replacing),
     /// A rollout that is not finished.
     Rollout(rollout::status::Watching),
     /// Objects that are not yet as wanted.
@@ -185,6 +187,7 @@ impl Pending {
     pub fn poll(&mut self, host: &mut dyn Host) -> super::execution::Poll {
         match self {
             Self::Delete(gone) => gone.poll(host),
+            Self::Replace(replacing) => replacing.poll(host),
             Self::Rollout(watching) => watching.poll(host),
             Self::Wait(waiting) => waiting.poll(host),
             Self::Drain(draining) => draining.poll(host),

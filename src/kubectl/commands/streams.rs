@@ -6,15 +6,18 @@
 use serde_json::Value;
 
 use super::{Call, Pending, exec, pod_of};
+use crate::api::kind::Kind;
 use crate::api::kinds::networking::Service;
 use crate::api::kinds::pod::Pod;
 use crate::api::meta::Uid;
 use crate::api::object::Object;
+use crate::cluster::server::authz::Access;
 use crate::kubectl::execution::{Output, Poll};
 use crate::kubectl::failure::Failure;
 use crate::kubectl::flags;
 use crate::kubectl::host::Host;
 use crate::kubectl::parse::{Flag, Takes};
+use crate::kubectl::resources;
 
 /// The flags of `port-forward`.
 pub const PORT_FORWARD: &[&[Flag]] =
@@ -53,8 +56,14 @@ pub fn attach(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let Some(word) = call.args.first().cloned() else {
         return Err(Failure::error("at least 1 argument is required for attach"));
     };
-    exec::target(call, &word, "attach to")?;
+    let (pod, _) = exec::target(call, &word, "attach to")?;
+    resources::may(&*call.host, &stream_of(&pod, "attach")).map_err(|status| Failure::server(&status))?;
     Err(not_here(call))
+}
+
+/// What a stream from a Pod asks of the server.
+fn stream_of<'a>(pod: &'a Pod, subresource: &'a str) -> Access<'a> {
+    Access { subresource, ..Access::to("create", Kind::Pod, &pod.meta.namespace, &pod.meta.name) }
 }
 
 /// Refuses to copy: files in containers are only those that their processes make.
@@ -113,6 +122,8 @@ pub fn port_forward(call: &mut Call) -> Result<Option<Pending>, Failure> {
             pod.status.phase
         )));
     }
+    resources::may(&*call.host, &stream_of(&pod, "portforward"))
+        .map_err(|status| Failure::error(format!("error upgrading connection: {}", status.message)))?;
     for Forward { local, remote, .. } in &forwards {
         call.say(format!(
             "Forwarding from 127.0.0.1:{local} -> {remote}\nForwarding from [::1]:{local} -> {remote}"

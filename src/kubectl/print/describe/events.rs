@@ -1,10 +1,12 @@
 //! The events of an object, at the end of its description.
 
+use crate::api::kind::Kind;
 use crate::api::kinds::event::Event;
 use crate::api::object::Object;
 use crate::api::time::Timestamp;
 use crate::kubectl::duration;
 use crate::kubectl::host::Host;
+use crate::kubectl::resources;
 
 /// The events about an object, oldest first.
 pub(super) fn of(object: &Object, host: &dyn Host) -> String {
@@ -39,6 +41,10 @@ pub(super) fn of(object: &Object, host: &dyn Host) -> String {
 fn about<'a>(object: &Object, host: &'a dyn Host) -> Vec<&'a Event> {
     let (meta, kind) = (object.meta(), object.kind().name());
     let namespace: &str = if meta.namespace.is_empty() { "default" } else { &meta.namespace };
+    // Who may not list events is told that there are none.
+    if !resources::may_list(host, Kind::Event, namespace) {
+        return Vec::new();
+    }
     host.store()
         .list_in::<Event>(namespace)
         .map(|event| &**event)

@@ -2,12 +2,15 @@
 
 use super::{annotations_lines, labels_lines, or_none, or_unset};
 use crate::api::int_or_string::IntOrString;
+use crate::api::kind::Kind;
 use crate::api::kinds::networking::{
     EndpointSlice, Endpoints, Ingress, IngressBackend, IngressClass, Service, ServicePort,
 };
+use crate::cluster::server::authz::Access;
 use crate::kubectl::host::Host;
 use crate::kubectl::print::row::{entry_points, three_and_more};
 use crate::kubectl::print::table::labels_text;
+use crate::kubectl::resources;
 
 pub(super) fn service(service: &Service, host: &dyn Host) -> String {
     let (meta, spec) = (&service.meta, &service.spec);
@@ -80,8 +83,15 @@ pub(super) fn service(service: &Service, host: &dyn Host) -> String {
 }
 
 fn slices_of<'a>(service: &'a Service, host: &'a dyn Host) -> impl Iterator<Item = &'a EndpointSlice> {
-    host.store().list_in::<EndpointSlice>(&service.meta.namespace).map(|slice| &**slice).filter(|slice| {
-        slice.meta.labels.get("kubernetes.io/service-name").is_some_and(|name| **name == *service.meta.name)
+    let readable = resources::may_list(host, Kind::EndpointSlice, &service.meta.namespace);
+    let slices = host.store().list_in::<EndpointSlice>(&service.meta.namespace).map(|slice| &**slice);
+    slices.filter(move |slice| {
+        readable
+            && slice
+                .meta
+                .labels
+                .get("kubernetes.io/service-name")
+                .is_some_and(|name| **name == *service.meta.name)
     })
 }
 
@@ -220,7 +230,11 @@ fn backend_text(backend: &IngressBackend, namespace: &str, host: &dyn Host) -> S
         0 => target.port.name.clone(),
         number => number.to_string(),
     };
+    let refusal = resources::may(host, &Access::to("get", Kind::Service, namespace, &target.name)).err();
     let endpoints = match host.store().get::<Service>(namespace, &target.name) {
+        _ if refusal.is_some() => {
+            format!("<error: {}>", refusal.map_or(String::new(), |status| status.message))
+        }
         None => format!("<error: services \"{}\" not found>", target.name),
         Some(service) => {
             let found = service.spec.ports.iter().find(|candidate| {

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::{annotations_lines, labels_lines};
+use crate::api::kind::Kind;
 use crate::api::kinds::cluster::{Lease, Node};
 use crate::api::kinds::pod::Pod;
 use crate::api::quantity::Quantity;
 use crate::kubectl::duration;
 use crate::kubectl::host::Host;
 use crate::kubectl::print::row::roles;
+use crate::kubectl::resources;
 
 const LEASES: &str = "kube-node-lease";
 
@@ -128,6 +130,9 @@ fn percent(part: &Quantity, whole: Option<&Quantity>) -> i64 {
 }
 
 fn pods_and_totals(node: &Node, host: &dyn Host) -> String {
+    if !resources::may_list(host, Kind::Pod, "") {
+        return "Pods:\tnot authorized\n".to_string();
+    }
     let allocatable = &node.status.allocatable;
     let pods: Vec<_> = host.store().pods_on(&node.meta.name).filter(|pod| !pod.is_finished()).collect();
     let mut out = format!("Non-terminated Pods:\t({} in total)\n", pods.len());

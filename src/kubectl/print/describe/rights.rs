@@ -7,6 +7,7 @@ use crate::api::kind::Kind;
 use crate::api::object::Object;
 use crate::kubectl::host::Host;
 use crate::kubectl::print::value::{items, text};
+use crate::kubectl::resources;
 
 /// One right of a role, or the answer to `auth can-i --list`.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,7 +107,8 @@ pub(super) fn service_account(object: &Object, value: &Value, host: &dyn Host) -
     for secret in secrets {
         let name = text(&secret["name"]);
         let key = crate::api::meta::ObjectKey::new(Kind::Secret, &*object.meta().namespace, name.as_str());
-        let missing = if host.store().object(&key).is_none() { " (not found)" } else { "" };
+        let knows = resources::may_list(host, Kind::Secret, &object.meta().namespace);
+        let missing = if knows && host.store().object(&key).is_none() { " (not found)" } else { "" };
         out.push_str(&format!("{title}\t{name}{missing}\n"));
         title = "";
     }

@@ -6,14 +6,17 @@ use serde_json::Value;
 
 use super::{annotations_lines, labels_lines, put, template};
 use crate::api::codec::Codec;
+use crate::api::kind::Kind;
 use crate::api::kinds::apps::{Deployment, PodTemplateSpec, ReplicaSet};
 use crate::api::kinds::pod::Pod;
 use crate::api::meta::ObjectMeta;
 use crate::api::object::Object;
+use crate::cluster::server::authz::Access;
 use crate::kubectl::duration;
 use crate::kubectl::host::Host;
 use crate::kubectl::print::row::selector_text;
 use crate::kubectl::print::value::{go_list, items, number, or, pairs, text};
+use crate::kubectl::resources;
 
 pub(super) fn deployment(deployment: &Deployment, host: &dyn Host) -> String {
     let (meta, spec, status) = (&deployment.meta, &deployment.spec, &deployment.status);
@@ -54,8 +57,10 @@ pub(super) fn deployment(deployment: &Deployment, host: &dyn Host) -> String {
             ));
         }
     }
-    let (new, old) = revisions(deployment, host);
-    out.push_str(&format!("OldReplicaSets:\t{}\nNewReplicaSet:\t{}\n", sets_text(&old), sets_text(&new)));
+    if resources::may_list(host, Kind::ReplicaSet, &meta.namespace) {
+        let (new, old) = revisions(deployment, host);
+        out.push_str(&format!("OldReplicaSets:\t{}\nNewReplicaSet:\t{}\n", sets_text(&old), sets_text(&new)));
+    }
     out
 }
 
@@ -118,6 +123,9 @@ pub(super) fn replica_set(set: &ReplicaSet, host: &dyn Host) -> String {
 
 /// The phases of the Pods that an object controls.
 fn pods_status(meta: &ObjectMeta, host: &dyn Host) -> String {
+    if let Err(status) = resources::may(host, &Access::to("list", Kind::Pod, &meta.namespace, "")) {
+        return format!("Pods Status:\terror in fetching pods: {}\n", status.message);
+    }
     let phase = |phase: &str| {
         let pods = host.store().list_in::<Pod>(&meta.namespace);
         pods.filter(|pod| pod.meta.is_controlled_by(&meta.uid) && pod.status.phase == phase).count()
