@@ -36,6 +36,9 @@ pub trait Host {
         Credentials::default()
     }
 
+    /// Takes note of a read, for who wants to see the requests (`-v=6`).
+    fn note(&self, _verb: &str, _path: &dyn Fn() -> String, _code: u16) {}
+
     /// Asks the API server to write; recorded as a command of the session.
     ///
     /// # Errors

@@ -172,6 +172,23 @@ pub fn read<'a>(host: &'a dyn Host, kind: Kind, namespace: &str, name: &str) -> 
     stored(host, kind, namespace, name)
 }
 
+/// The path of an object's or, without a name, of a kind's requests.
+pub fn path_of(kind: Kind, namespace: &str, name: &str) -> String {
+    let mut path = match kind.group() {
+        "" => format!("/api/{}", kind.version()),
+        group => format!("/apis/{group}/{}", kind.version()),
+    };
+    if kind.is_namespaced() && !namespace.is_empty() {
+        path.push_str("/namespaces/");
+        path.push_str(namespace);
+    }
+    for part in [kind.plural(), name].into_iter().filter(|part| !part.is_empty()) {
+        path.push('/');
+        path.push_str(part);
+    }
+    path
+}
+
 /// Reads one object, whoever asks.
 ///
 /// # Errors
@@ -179,14 +196,17 @@ pub fn read<'a>(host: &'a dyn Host, kind: Kind, namespace: &str, name: &str) -> 
 pub fn stored<'a>(host: &'a dyn Host, kind: Kind, namespace: &str, name: &str) -> Result<&'a Object, Status> {
     let namespace = if kind.is_namespaced() { namespace } else { "" };
     let key = crate::api::meta::ObjectKey::new(kind, namespace, name);
-    host.store().object(&key).ok_or_else(|| {
+    let found = host.store().object(&key).ok_or_else(|| {
         let namespace_key = crate::api::meta::ObjectKey::new(Kind::Namespace, "", namespace);
         if kind.is_namespaced() && host.store().object(&namespace_key).is_none() {
             Status::not_found(Kind::Namespace, namespace)
         } else {
             Status::not_found(kind, name)
         }
-    })
+    });
+    let code = found.as_ref().map_or_else(|status| status.code, |_| 200);
+    host.note("GET", &|| path_of(kind, namespace, name), code);
+    found
 }
 
 /// Lists the objects of a kind that the selectors leave, by namespace and name.
@@ -198,6 +218,18 @@ pub fn list(host: &dyn Host, kind: Kind, narrowing: &Narrowing) -> Result<Vec<Ob
     may(host, &Access { name: "", ..Access::to("list", kind, place, "") })?;
     let labels = narrowing.labels.as_deref().unwrap_or_default();
     let fields = narrowing.fields.as_deref().unwrap_or_default();
+    let path = || {
+        let mut path = path_of(kind, place, "");
+        for (name, value) in [("fieldSelector", fields), ("labelSelector", labels)] {
+            if !value.is_empty() {
+                let value = value.replace('=', "%3D").replace(',', "%2C").replace('/', "%2F");
+                path.push_str(&format!("{}{name}={value}", if path.contains('?') { '&' } else { '?' }));
+            }
+        }
+        path.push_str(if path.contains('?') { "&limit=500" } else { "?limit=500" });
+        path
+    };
+    host.note("GET", &path, 200);
     let refused = |why: String| {
         let mut status = Status::bad_request(format!(
             "Unable to find \"{}/{}, Resource={}\" that match label selector \"{labels}\", field selector \"{fields}\": {why}",

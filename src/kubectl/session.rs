@@ -17,12 +17,29 @@ pub struct Session {
     pub recorded_config: bool,
     /// The variables of the shell, by name.
     pub variables: Vec<(String, String)>,
+    /// The shell in a container that one is in: `kubectl exec -it web -- sh`.
+    pub inside: Option<Inside>,
     /// How deeply commands inside commands are nested at the moment.
     pub depth: usize,
     /// How many requests were sent.
     pub requests: u64,
     /// The local ports that are forwarded, until the next ones are.
     pub forwards: Vec<Forward>,
+}
+
+/// A shell in a container that lines are typed into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inside {
+    /// The Pod's namespace.
+    pub namespace: String,
+    /// The Pod's name.
+    pub pod: String,
+    /// The container.
+    pub container: String,
+    /// Whether the Pod is deleted when the shell is left.
+    pub removes: bool,
+    /// The exit code of the last command.
+    pub exit: i32,
 }
 
 /// The name of the cluster and of its first context.
@@ -40,6 +57,7 @@ impl Default for Session {
             cluster_name: CLUSTER_NAME.to_string(),
             recorded_config: false,
             variables: Vec::new(),
+            inside: None,
             depth: 0,
             requests: 0,
             forwards: Vec::new(),

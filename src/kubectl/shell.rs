@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use super::commands::{self, Call, Pending};
 use super::execution::{Execution, Output, Poll};
 use super::host::Host;
-use super::session::Session;
+use super::session::{Inside, Session};
 use line::{Connector, Statement};
 
 /// What `clear` prints: the control sequence that empties a terminal.
@@ -41,6 +41,9 @@ pub fn run_with_input(
     host: &mut dyn Host,
 ) -> Execution {
     session.remember(line);
+    if session.inside.is_some() && input.is_none() && session.depth == 0 {
+        return Execution::Finished(type_inside(line, session, host));
+    }
     let statements = match line::parse(line) {
         Ok(statements) if statements.len() > MAX_STATEMENTS => {
             return Execution::Finished(refused("too many commands in one line"));
@@ -56,6 +59,49 @@ pub fn run_with_input(
             Execution::Finished(output)
         }
         Some(paused) => Execution::Waiting(output, Box::new(Waiting { paused, script })),
+    }
+}
+
+/// Carries out a line in the shell of a container that one is in.
+fn type_inside(line: &str, session: &mut Session, host: &mut dyn Host) -> Output {
+    let Some(mut inside) = session.inside.take() else { return Output::default() };
+    let line = line.trim();
+    let mut words = line.split_whitespace();
+    match (words.next(), words.next()) {
+        (None, _) => {
+            session.inside = Some(inside);
+            Output::default()
+        }
+        (Some("exit" | "logout"), code) => {
+            let exit = code.and_then(|code| code.parse().ok()).unwrap_or(inside.exit);
+            let mut output = Output { exit, ..Output::default() };
+            if inside.removes {
+                output.stdout = commands::attach::remove(&inside, host);
+            } else if exit != 0 {
+                output.stderr = format!("command terminated with exit code {exit}\n");
+            }
+            output
+        }
+        _ => {
+            let Inside { namespace, pod, container, .. } = &inside;
+            let words = ["kubectl", "-n", namespace, "exec", pod, "-c", container, "--", "sh", "-c", line];
+            let (mut output, _) = run_command(&words.map(str::to_string), None, session, host);
+            let told = format!("command terminated with exit code {}\n", output.exit);
+            match output.stderr.strip_suffix(&told) {
+                Some(rest) => {
+                    inside.exit = output.exit;
+                    output.stderr = rest.to_string();
+                    session.inside = Some(inside);
+                }
+                // The container has ended, and its shell with it.
+                None if output.exit != 0 => {}
+                None => {
+                    inside.exit = 0;
+                    session.inside = Some(inside);
+                }
+            }
+            output
+        }
     }
 }
 
@@ -95,6 +141,9 @@ impl Waiting {
             self.paused.held.push_str(&std::mem::take(&mut poll.printed.stdout));
         }
         let Some(exit) = poll.finished.take() else { return poll };
+        if let Pending::Attach(attached) = &self.paused.pending {
+            session.inside = attached.entered().or(session.inside.take());
+        }
         let stages = std::mem::take(&mut self.paused.stages);
         self.script.exit = exit;
         let mut next = None;

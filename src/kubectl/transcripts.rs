@@ -497,3 +497,103 @@ fn faults_are_typed_and_a_stopped_server_refuses_connections() {
         ],
     );
 }
+
+#[test]
+fn a_pod_of_one_command_shows_its_output_and_leaves_nothing_behind() {
+    let mut terminal = terminal();
+    check(
+        &mut terminal,
+        &[
+            (
+                "kubectl run once -i --rm --restart=Never --image=busybox -- echo hello",
+                "hello\npod \"once\" deleted from demo namespace\n",
+            ),
+            (
+                "kubectl run twice --attach --restart=Never --image=busybox -- sh -c 'echo no; exit 3'",
+                "no\nE|pod demo/twice terminated (Error)\n[exit 3]\n",
+            ),
+            (
+                "kubectl run x --rm --image=busybox",
+                "E|error: --rm should only be used for attached containers\nE|See 'kubectl run -h' for help and examples\n[exit 1]\n",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_shell_in_a_container_takes_lines_until_it_is_left() {
+    let mut terminal = terminal();
+    terminal.run("kubectl apply -f web.yaml");
+    terminal.run("kubectl rollout status deploy/web");
+    let entered = terminal.run("kubectl run -it --rm tmp --image=busybox -- sh");
+    assert!(entered.ends_with("E|If you don't see a command prompt, try pressing enter.\n"), "{entered}");
+    let page = terminal.run("wget -qO- http://web");
+    assert!(page.starts_with("Welcome to nginx!"), "{page}");
+    check(
+        &mut terminal,
+        &[
+            ("echo $((1 + 1))", "2\n"),
+            ("exit", "pod \"tmp\" deleted from demo namespace\n"),
+            ("kubectl exec -it deploy/web -- sh", ""),
+            ("echo inside", "inside\n"),
+            ("exit", ""),
+            ("echo outside", "outside\n"),
+        ],
+    );
+}
+
+#[test]
+fn requests_are_told_from_level_6_on_and_tokens_have_three_parts() {
+    let mut terminal = terminal();
+    terminal.run("sleep 3");
+    let told = terminal.run("kubectl get pods -l app=web -v=6");
+    assert!(told.contains("\"Response\" verb=\"GET\" url=\"https://kubestep.example:6443/api/v1/namespaces/demo/pods?labelSelector=app%3Dweb&limit=500\" status=\"200 OK\""), "{told}");
+    let told = terminal.run("kubectl delete pod nope -v6");
+    assert!(told.contains("/api/v1/namespaces/demo/pods/nope\" status=\"404 Not Found\""), "{told}");
+    check(
+        &mut terminal,
+        &[
+            ("kubectl create token default | tr '.' '\\n' | wc -l", "3\n"),
+            (
+                "kubectl create token nope",
+                "E|error: failed to create token: serviceaccounts \"nope\" not found\n[exit 1]\n",
+            ),
+        ],
+    );
+}
+
+/// The commands of the list of what a learner types, each as it stands there, but for the names.
+#[test]
+fn every_command_a_learner_is_taught_works_word_for_word() {
+    let mut terminal = terminal();
+    terminal.run("kubectl apply -f web.yaml");
+    terminal.run("kubectl rollout status deployment/web");
+    let pod = terminal.run("kubectl get pods -l app=web -o jsonpath='{.items[0].metadata.name}'");
+    let node = terminal.run(&format!("kubectl get pod {pod} -o jsonpath='{{.spec.nodeName}}'"));
+    for (line, shows) in [
+        ("kubectl -n demo get pods -o wide", node.as_str()),
+        ("kubectl get deployment web", "web    2/2     2            2"),
+        ("kubectl get pods -l app=web -o wide", &pod),
+        (
+            "kubectl describe deployment web",
+            "Replicas:               2 desired | 2 updated | 2 total | 2 available | 0 unavailable",
+        ),
+        ("kubectl describe pod NAME", "Normal  Started"),
+        ("kubectl logs NAME", "start worker processes"),
+        ("kubectl get service web", "ClusterIP"),
+        ("kubectl get endpointslice -l kubernetes.io/service-name=web", "IPv4          80"),
+        ("kubectl rollout status deployment/web", "deployment \"web\" successfully rolled out"),
+        ("kubectl get deployment", "NAME   READY   UP-TO-DATE   AVAILABLE   AGE"),
+        ("kubectl apply -f FILE", "deployment.apps/web unchanged"),
+    ] {
+        let line = line.replace("NAME", &pod).replace("FILE", "web.yaml");
+        let told = terminal.run(&line);
+        assert!(told.contains(shows) && !told.contains("[exit"), "{line}\n{told}");
+    }
+    let refused = terminal.run(&format!("kubectl logs --previous {pod}"));
+    assert!(refused.contains("previous terminated container \"web\" in pod"), "{refused}");
+    terminal.run("kubectl create deployment crash --image=busybox -- sh -c 'echo last words; exit 1'");
+    terminal.run("sleep 30");
+    let told = terminal.run("kubectl logs --previous $(kubectl get pods -l app=crash -o name)");
+    assert!(told.contains("last words"), "{told}");
+}

@@ -57,6 +57,6 @@ pub fn terminal_view(state: &State) -> TerminalView {
         history: state.shell.session.history.clone(),
         is_busy: state.shell.waiting.is_some(),
         completion: state.screenful.completion.clone(),
-        prompt: "$".to_string(),
+        prompt: if state.shell.session.inside.is_some() { "/ #" } else { "$" }.to_string(),
     }
 }

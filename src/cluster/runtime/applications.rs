@@ -223,6 +223,11 @@ const SHELLS: &[&str] = &[
     "bash",
 ];
 
+/// Whether the image's own command is a shell or an interpreter.
+pub fn is_shell_image(image: &str) -> bool {
+    SHELLS.contains(&registry::repository(image))
+}
+
 /// Whether a known image runs as root unless it is told otherwise.
 pub fn runs_as_root(image: &str) -> bool {
     const ROOT: [&str; 12] = [
@@ -286,6 +291,11 @@ pub fn program_of(start: &Start<'_>) -> Program {
         return program;
     }
     let first = words.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word));
+    let is_open = container.rest.get("stdin").is_some_and(|stdin| stdin == true);
+    if is_open && words.len() < 2 && matches!(first, "" | "sh" | "bash" | "ash" | "dash") {
+        // A shell that waits for what is typed.
+        return within_memory(container, Program { stop: Stop::Never, ..Program::default() });
+    }
     let settled = start.answers.iter().filter_map(|(_, told)| told.last()).map(|(at, _)| *at).max();
     let around = Surroundings {
         environment: start.environment,

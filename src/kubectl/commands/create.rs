@@ -1,7 +1,7 @@
 //! `kubectl create`: objects from files or words, which must not exist yet.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/create/create.go` (v1.36).
-//! Leaves out: `--edit`, `--raw`, `create token`.
+//! Leaves out: `--edit`, `--raw`.
 
 pub mod binding;
 pub mod configmap;
@@ -14,10 +14,11 @@ pub mod policy;
 pub mod role;
 pub mod secret;
 pub mod service;
+pub mod token;
 
 use serde_json::Value;
 
-use super::{Call, Command, DryRun, NOTHING, Pending, Run, apply, files, help, later};
+use super::{Call, Command, DryRun, NOTHING, Pending, Run, apply, files, help};
 use crate::cluster::server::request::{FieldValidation, Request, Verb};
 use crate::kubectl::failure::Failure;
 use crate::kubectl::flags;
@@ -169,7 +170,13 @@ pub const COMMANDS: &[Command] = &[
         run: Run::Does(binding::service_account),
         ..NOTHING
     },
-    later("token", "Request a service account token"),
+    Command {
+        name: "token",
+        about: "Request a service account token",
+        flags: token::FLAGS,
+        run: Run::Does(token::run),
+        ..NOTHING
+    },
 ];
 
 /// Creates what the files describe.

@@ -1,7 +1,7 @@
 //! `kubectl exec`: a command inside a container.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/exec/exec.go` (v1.36).
-//! Leaves out: terminals (`-t` is accepted), so interactive shells too.
+//! Leaves out: programs that are typed into, other than shells.
 
 use super::{Call, Pending, pod_of};
 use crate::api::kind::Kind;
@@ -11,6 +11,7 @@ use crate::cluster::server::request::{Request, Verb};
 use crate::kubectl::failure::Failure;
 use crate::kubectl::flags;
 use crate::kubectl::parse::{Flag, Takes};
+use crate::kubectl::session::Inside;
 use crate::kubectl::shell::network::{self, Place};
 
 /// The flags of `exec`.
@@ -52,9 +53,21 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let is_shell = matches!(command[0].rsplit('/').next(), Some("sh" | "bash" | "ash"));
     if is_shell && command.len() == 1 && call.input.is_none() {
         ask(call, &pod, &container, vec!["true".to_string()], "")?;
-        return Err(Failure::error(
-            "an interactive shell is not in this release of Kubestep; give the command behind --",
-        ));
+        // Without an input a shell is at its end at once.
+        if call.flags.on("stdin") && call.flags.on("tty") {
+            if call.session.recorded_config {
+                call.warn("Unable to use a TTY - input is not a terminal or the right kind of file");
+                return Ok(None);
+            }
+            call.session.inside = Some(Inside {
+                namespace: pod.meta.namespace.to_string(),
+                pod: pod.meta.name.to_string(),
+                container,
+                removes: false,
+                exit: 0,
+            });
+        }
+        return Ok(None);
     }
     if let Some(words) = network::words_of(&command) {
         // What the network answers is a matter of the Pod, once the container is known to run.

@@ -5,6 +5,7 @@
 
 pub mod api_resources;
 pub mod apply;
+pub mod attach;
 pub mod auth;
 pub mod autoscale;
 pub mod cluster_info;
@@ -176,6 +177,8 @@ pub enum Pending {
     Events(events::Listing),
     /// Logs that are followed.
     Logs(logs::Reading),
+    /// A container whose output is shown as it comes.
+    Attach(attach::Attached),
     /// Ports that are forwarded.
     Forward(streams::Forwarding),
     /// A watch that ends only by Ctrl-C or `--timeout`.
@@ -198,6 +201,7 @@ impl Pending {
             Self::Repeat(repeated) => repeated.poll(host),
             Self::Events(listing) => listing.poll(host),
             Self::Logs(reading) => reading.poll(host),
+            Self::Attach(attached) => attached.poll(host),
             Self::Forward(forwarding) => forwarding.poll(host),
             Self::Watch(watching) => watching.poll(host),
         }
@@ -413,7 +417,7 @@ pub const ALL: &[Command] = &[
         name: "attach",
         about: "Attach to a running container",
         flags: streams::ATTACH,
-        run: Run::Does(streams::attach),
+        run: Run::Does(attach::run),
         ..NOTHING
     },
     Command {
@@ -569,7 +573,11 @@ pub fn run(words: &[String], call: &mut Call) -> Result<Option<Pending>, Failure
     }
     let credentials = config::credentials(call)?;
     let field_manager = acting::field_manager(&call.path, &call.flags);
-    let mut acting = Acting { host: &mut *call.host, credentials, field_manager };
+    let is_told = call.flags.number("v").is_some_and(|level| level >= 6);
+    let loaded =
+        acting::log_line(call.host.now(), "loader.go:405] Config loaded from file:  /home/you/.kube/config");
+    let noted = is_told.then(|| std::cell::RefCell::new(loaded));
+    let mut acting = Acting { host: &mut *call.host, credentials, field_manager, noted };
     let mut acting_call = Call {
         session: &mut *call.session,
         host: &mut acting,
@@ -589,6 +597,9 @@ pub fn run(words: &[String], call: &mut Call) -> Result<Option<Pending>, Failure
     }
     let result = perform(command, &mut acting_call);
     call.output = acting_call.output;
+    if let Some(noted) = acting.noted {
+        call.output.stderr.insert_str(0, &noted.into_inner());
+    }
     result
 }
 

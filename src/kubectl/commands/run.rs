@@ -1,12 +1,14 @@
 //! `kubectl run`: one Pod of one image.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/run/run.go` (v1.36).
-//! Leaves out: attaching (`-it`, `--rm`).
+//! Leaves out: `--pod-running-timeout`, typing into a process other than a shell.
 
 use serde_json::{Map, Value, json};
 
+use super::attach::Attached;
 use super::{Call, DryRun, Pending, apply, create};
 use crate::api::kind::Kind;
+use crate::api::kinds::pod::Pod;
 use crate::api::schema;
 use crate::cluster::server::patch;
 use crate::cluster::server::request::{Request, Verb};
@@ -35,6 +37,8 @@ pub const FLAGS: &[&[Flag]] = &[
         Flag::both("tty", 't', Takes::Nothing),
         Flag::long("attach", Takes::Nothing),
         Flag::long("rm", Takes::Nothing),
+        Flag::long("leave-stdin-open", Takes::Nothing),
+        Flag::long("pod-running-timeout", Takes::Duration),
         Flag::long("overrides", Takes::Text),
         Flag::long("override-type", Takes::Text),
         Flag::both("quiet", 'q', Takes::Nothing),
@@ -52,13 +56,22 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     if !is_image(&image) {
         return Err(Failure::error(format!("Invalid image name \"{image}\": invalid reference format")));
     }
-    for flag in ["stdin", "tty", "attach", "rm"] {
-        if call.flags.given(flag) {
-            return Err(Failure::error(format!("run --{flag} is not in this release of Kubestep")));
-        }
-    }
     let format = Format::of(&call.flags, false)?;
     let dry_run = call.dry_run()?;
+    let (stdin, tty) = (call.flags.on("stdin"), call.flags.on("tty"));
+    let attaches = if call.flags.given("attach") { call.flags.on("attach") } else { stdin };
+    if tty && !stdin {
+        return Err(Failure::error("-i/--stdin is required for containers with -t/--tty=true"));
+    }
+    if call.flags.on("rm") && !attaches {
+        return Err(Failure::usage(&call.path, "--rm should only be used for attached containers"));
+    }
+    if attaches && dry_run != DryRun::No {
+        return Err(Failure::usage(
+            &call.path,
+            "--dry-run=[server|client] can't be used with attached containers options (--attach, --stdin, or --tty)",
+        ));
+    }
     let restart = call.flags.text("restart").unwrap_or("Always").to_string();
     if !matches!(restart.as_str(), "Always" | "OnFailure" | "Never") {
         return Err(Failure::usage(&call.path, format!("invalid restart policy: {restart}")));
@@ -105,6 +118,15 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     if !annotations.is_empty() {
         metadata["annotations"] = Value::Object(pairs(&annotations.join(","))?);
     }
+    if stdin {
+        container["stdin"] = json!(true);
+        if !call.flags.on("leave-stdin-open") {
+            container["stdinOnce"] = json!(true);
+        }
+    }
+    if tty {
+        container["tty"] = json!(true);
+    }
     if call.flags.on("privileged") {
         container["securityContext"] = json!({"privileged": true});
     }
@@ -122,8 +144,19 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         });
         send(call, &format, Kind::Service, service, dry_run)?;
     }
+    let said = call.output.stdout.len();
     send(call, &format, Kind::Pod, pod, dry_run)?;
-    Ok(None)
+    if !attaches {
+        return Ok(None);
+    }
+    call.output.stdout.truncate(said);
+    let Some(made) = call.host.store().get::<Pod>(call.namespace(), &name) else { return Ok(None) };
+    let mut attached = Attached::to(made, name);
+    (attached.stdin, attached.tty) = (stdin, tty && !call.session.recorded_config);
+    attached.quiet = call.flags.on("quiet");
+    attached.removes = call.flags.on("rm");
+    attached.exits = true;
+    Ok(Some(Pending::Attach(attached)))
 }
 
 fn send(

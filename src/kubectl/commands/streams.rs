@@ -1,7 +1,7 @@
-//! `kubectl port-forward`, and what this terminal has no streams for: `attach`, `cp`, `debug`, `proxy`.
+//! `kubectl port-forward`, and what this terminal has no streams for: `cp`, `debug`, `proxy`.
 //!
-//! Models: `k8s.io/kubectl/pkg/cmd/portforward/portforward.go`, `pkg/cmd/attach`, `pkg/cmd/cp`, `pkg/cmd/debug` (v1.36).
-//! Leaves out: everything of the last four but their refusals; `--address`.
+//! Models: `k8s.io/kubectl/pkg/cmd/portforward/portforward.go`, `pkg/cmd/cp`, `pkg/cmd/debug` (v1.36).
+//! Leaves out: everything of the last three but their refusals; `--address`.
 
 use serde_json::Value;
 
@@ -51,18 +51,8 @@ fn not_here(call: &Call) -> Failure {
     Failure::error(format!("{} is not in this release of Kubestep", call.path))
 }
 
-/// Refuses to attach.
-pub fn attach(call: &mut Call) -> Result<Option<Pending>, Failure> {
-    let Some(word) = call.args.first().cloned() else {
-        return Err(Failure::error("at least 1 argument is required for attach"));
-    };
-    let (pod, _) = exec::target(call, &word, "attach to")?;
-    resources::may(&*call.host, &stream_of(&pod, "attach")).map_err(|status| Failure::server(&status))?;
-    Err(not_here(call))
-}
-
 /// What a stream from a Pod asks of the server.
-fn stream_of<'a>(pod: &'a Pod, subresource: &'a str) -> Access<'a> {
+pub(super) fn stream_of<'a>(pod: &'a Pod, subresource: &'a str) -> Access<'a> {
     Access { subresource, ..Access::to("create", Kind::Pod, &pod.meta.namespace, &pod.meta.name) }
 }
 
