@@ -79,6 +79,7 @@ pub struct Watch {
 /// One Deployment, as the bounds of its rollouts are judged.
 #[derive(Clone, Debug, Default)]
 struct Rollout {
+    generation: i64,
     wanted: i32,
     /// The most replicas that were wanted lately: the controllers take some ticks to follow.
     wanted_lately: Vec<i32>,
@@ -194,7 +195,8 @@ impl Watch {
     /// At most `replicas + maxSurge` Pods are active, where `replicas` is the largest that was wanted in the last ticks in
     /// which both controllers worked. Once `replicas - maxUnavailable` Pods are available, so many stay available until
     /// somebody else than the ReplicaSet controller takes one away: a person, an eviction, a preemption, a lost node, a
-    /// container that ends.
+    /// container that ends. Going back to a template whose set is being shrunk begins anew: the controller goes by reports
+    /// that do not tell yet of the Pods that are about to go, as in Kubernetes.
     fn look_at_rollouts(
         &mut self,
         ground: &Ground,
@@ -218,7 +220,14 @@ impl Watch {
             let wanted = deployment.spec.replicas.unwrap_or(1);
             let bounds = kubestep::cluster::controllers::deployment::bounds::Bounds::of(&deployment.spec);
             let rollout = self.rollouts.entry(deployment.meta.uid.clone()).or_default();
-            if rollout.wanted != wanted || !works {
+            let template = &deployment.spec.template.spec;
+            let goes_back = rollout.generation != deployment.meta.generation
+                && store
+                    .list::<ReplicaSet>()
+                    .filter(|set| sets.contains(&set.meta.uid))
+                    .any(|set| set.spec.template.spec == *template && set.spec.replicas != Some(0));
+            rollout.generation = deployment.meta.generation;
+            if rollout.wanted != wanted || !works || goes_back {
                 rollout.wanted = wanted;
                 rollout.calm_ticks = 0;
                 rollout.is_up = false;
