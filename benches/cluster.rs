@@ -3,10 +3,18 @@
 use std::collections::BTreeMap;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use kubestep::api::kinds::pod::Pod;
 use kubestep::api::manifest;
+use kubestep::api::object::Resource;
+use kubestep::cluster::actor::Actor;
+use kubestep::cluster::component::{Memory, View};
 use kubestep::cluster::history::History;
+use kubestep::cluster::queue::WorkKey;
+use kubestep::cluster::rng::Stream;
+use kubestep::cluster::scheduler;
 use kubestep::cluster::workload::{
-    ask_for, before_busiest_tick, cluster_of, manifest_of, rollout, run_until_ready,
+    ask_for, before_busiest_tick, before_placing, cluster_of, manifest_of, rollout, run_until_quiet,
+    run_until_ready,
 };
 use kubestep::kubectl::history_host::HistoryHost;
 use kubestep::kubectl::{Execution, Session, run};
@@ -89,5 +97,82 @@ fn ticks_of_a_rollout(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, apply_to_ready, kubectl_apply, ticks_of_a_rollout);
+/// One decision of the scheduler: the work item of one Pod that is to be placed.
+fn a_decision(c: &mut Criterion) {
+    let mut group = c.benchmark_group("a scheduling decision");
+    for nodes in [10, 100, 1000, 5000] {
+        let cluster = before_placing(nodes);
+        let pod = cluster.store.list::<Pod>().find(|pod| !pod.is_bound()).expect("one waits").key();
+        let view = View {
+            store: &cluster.store,
+            now: cluster.now(),
+            tick: cluster.tick(),
+            settings: &cluster.settings,
+            world: &cluster.world,
+        };
+        let Some(Memory::Scheduler(memory)) = cluster.component(&Actor::Scheduler).map(|it| &it.memory)
+        else {
+            panic!("there is a scheduler");
+        };
+        let key = WorkKey::Object(pod);
+        let mut stream = Stream::new(1, "bench");
+        group.bench_function(format!("{nodes} nodes"), |b| {
+            b.iter_batched(
+                || (**memory).clone(),
+                |mut memory| {
+                    let outcome = scheduler::reconcile(&mut memory, &mut stream, &view, &key);
+                    assert!(!outcome.writes.is_empty());
+                    (memory, outcome)
+                },
+                BatchSize::SmallInput,
+            );
+        });
+    }
+    group.finish();
+}
+
+/// A tick in which nothing happens but heartbeats; and what a running Pod takes of the memory.
+fn a_steady_tick(c: &mut Criterion) {
+    let mut group = c.benchmark_group("a steady tick, 30 Pods a node");
+    group.sample_size(20);
+    let largest = std::env::var("LARGEST").ok().and_then(|text| text.parse().ok()).unwrap_or(5000);
+    for nodes in [10, 100, 1000, 5000].into_iter().filter(|nodes| *nodes <= largest) {
+        let mut cluster = cluster_of(nodes);
+        let pods = nodes * 30;
+        let before_bytes = resident_bytes();
+        ask_for(&mut cluster, pods, "demo/api:1.0");
+        run_until_ready(&mut cluster, pods);
+        run_until_quiet(&mut cluster);
+        let bytes = resident_bytes().saturating_sub(before_bytes) / pods;
+        println!("{nodes} nodes, {pods} Pods: {bytes} bytes a Pod");
+        group.bench_function(format!("{nodes} nodes, {pods} Pods"), |b| {
+            b.iter_custom(|ticks| {
+                let mut facts = Vec::new();
+                let begin = std::time::Instant::now();
+                for _ in 0..ticks {
+                    cluster.finish_tick(&mut facts);
+                    facts.clear();
+                }
+                begin.elapsed()
+            });
+        });
+        let mut slowest = std::time::Duration::ZERO;
+        for _ in 0..40 {
+            let begin = std::time::Instant::now();
+            cluster.finish_tick(&mut Vec::new());
+            slowest = slowest.max(begin.elapsed());
+        }
+        println!("{nodes} nodes: the slowest of 40 ticks took {slowest:?}");
+    }
+    group.finish();
+}
+
+/// Bytes of memory that the process holds; 0 where nobody says.
+fn resident_bytes() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<usize>().ok()).map_or(0, |kib| kib << 10)
+}
+
+criterion_group!(benches, apply_to_ready, kubectl_apply, ticks_of_a_rollout, a_decision, a_steady_tick);
 criterion_main!(benches);

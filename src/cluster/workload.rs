@@ -105,6 +105,30 @@ pub fn run_until_ready(cluster: &mut Cluster, pods: usize) -> u32 {
     panic!("only {} of {pods} Pods became Ready in {MAX_TICKS} ticks", ready_pods(cluster));
 }
 
+/// Lets time pass until every Pod's report has arrived everywhere and nothing but routine is left.
+pub fn run_until_quiet(cluster: &mut Cluster) {
+    let mut facts = Vec::new();
+    while !cluster.is_quiet() {
+        cluster.finish_tick(&mut facts);
+        facts.clear();
+    }
+}
+
+/// A cluster of so many nodes with two Pods on each, and one more of them that is not placed yet.
+pub fn before_placing(nodes: usize) -> Cluster {
+    let mut cluster = cluster_of(nodes);
+    ask_for(&mut cluster, nodes * 2, "demo/api:1.0");
+    run_until_ready(&mut cluster, nodes * 2);
+    run_until_quiet(&mut cluster);
+    ask_for(&mut cluster, nodes * 2 + 1, "demo/api:1.0");
+    let mut facts = Vec::new();
+    while cluster.store.list::<Pod>().all(|pod| pod.is_bound()) {
+        cluster.finish_tick(&mut facts);
+        facts.clear();
+    }
+    cluster
+}
+
 /// Ticks of a rolling update that are looked at.
 const ROLLOUT_TICKS: usize = 40;
 

@@ -40,6 +40,10 @@ pub fn heal(ground: &mut Ground) {
         ground.set_image(kind, name, Image::Good(0));
         ground.patch(kind, name, json!({"spec": {"template": {"spec": {"affinity": null}}}}));
     }
+    // Nobody mends a set that has been orphaned.
+    let sets = ground.cluster.store.list::<ReplicaSet>().filter(|set| set.meta.controller().is_none());
+    let orphans: Vec<_> = sets.map(|set| set.meta.name.clone()).collect();
+    orphans.iter().for_each(|name| delete(ground, Kind::ReplicaSet, name));
     // Nobody replaces the Pods that no controller manages; a StatefulSet waits for the one that does not become ready.
     for pod in ground.pods() {
         let image = pod.spec.containers.first().map_or("", |container| &container.image);
