@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::scheduler::score::SCORES;
 use crate::api::meta::Name;
 
 /// One attempt to place one Pod.
@@ -24,7 +25,42 @@ pub struct NodeVerdict {
     /// list.
     pub filters: Arc<[FilterVerdict]>,
     /// Each score, after normalising and weighting; empty when the node was refused or was the only one.
-    pub scores: Vec<(&'static str, i64)>,
+    pub scores: Scores,
+}
+
+/// What the rules give one node: numbers beside it rather than a list of its own, since there are many nodes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scores {
+    /// By the place of the rule among all; 0 for one that was not asked.
+    scores: [i32; SCORES.len()],
+    /// The rules that were asked, a bit each.
+    asked: u8,
+}
+
+impl Scores {
+    /// Sets what the rule at that place among all gives.
+    pub fn set(&mut self, rule: usize, score: i64) {
+        self.scores[rule] = i32::try_from(score).unwrap_or(i32::MAX);
+        self.asked |= 1 << rule;
+    }
+
+    /// Each rule that was asked with what it gives, in the order of the rules.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, i64)> + '_ {
+        let rules = SCORES.iter().zip(self.scores).enumerate();
+        rules
+            .filter(|(place, _)| self.asked & (1 << place) != 0)
+            .map(|(_, (rule, score))| (rule.plugin, i64::from(score)))
+    }
+
+    /// What one rule gives; 0 when it gives nothing.
+    pub fn of(&self, rule: &str) -> i64 {
+        self.iter().find(|(name, _)| *name == rule).map_or(0, |(_, score)| score)
+    }
+
+    /// Whether no rule was asked.
+    pub fn is_empty(&self) -> bool {
+        self.asked == 0
+    }
 }
 
 /// One filter's answer for one node.
@@ -41,11 +77,12 @@ pub struct FilterVerdict {
 impl NodeVerdict {
     /// Whether every filter let the node through.
     pub fn is_feasible(&self) -> bool {
-        self.filters.iter().all(|filter| filter.reasons.is_empty())
+        // The first refusal ends the asking.
+        self.filters.last().is_none_or(|filter| filter.reasons.is_empty())
     }
 
     /// The sum of the scores.
     pub fn total(&self) -> i64 {
-        self.scores.iter().map(|(_, score)| score).sum()
+        self.scores.scores.iter().map(|score| i64::from(*score)).sum()
     }
 }

@@ -359,15 +359,12 @@ fn score_table(words: &Catalogue, verdicts: &Verdicts) -> Option<Table> {
     let mut head = vec![words.say("why.node", &[])];
     head.extend(scored.iter().map(|node| node.node.to_string()));
     let mut rows: Vec<Vec<Cell>> = Vec::new();
-    for (plugin, _) in &first.scores {
-        let score = |scores: &[(&str, i64)]| {
-            scores.iter().find(|(name, _)| name == plugin).map_or(0, |(_, score)| *score)
-        };
-        if scored.iter().all(|node| score(&node.scores) == 0) {
+    for (plugin, _) in first.scores.iter() {
+        if scored.iter().all(|node| node.scores.of(plugin) == 0) {
             continue;
         }
-        let mut row = vec![Cell::Plain((*plugin).to_string())];
-        row.extend(scored.iter().map(|node| Cell::Plain(score(&node.scores).to_string())));
+        let mut row = vec![Cell::Plain(plugin.to_string())];
+        row.extend(scored.iter().map(|node| Cell::Plain(node.scores.of(plugin).to_string())));
         rows.push(row);
     }
     let mut total = vec![Cell::Plain(words.say("why.total", &[]))];

@@ -16,7 +16,7 @@ use crate::api::kinds::pod::Pod;
 use crate::api::meta::Name;
 use crate::cluster::node_terms::NamedNodes;
 use crate::cluster::store::Store;
-use crate::cluster::verdict::{FilterVerdict, NodeVerdict, Verdicts};
+use crate::cluster::verdict::{FilterVerdict, NodeVerdict, Scores, Verdicts};
 
 /// What one attempt goes by.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,9 @@ impl Placing<'_> {
 
     /// The snapshot with the Pods on that node for which room is being made there, if there are any that matter.
     fn with_nominated(&self, snapshot: &Snapshot, node: &Name) -> Option<Snapshot> {
+        if self.nominated.is_empty() {
+            return None;
+        }
         let mut ahead = self.nominated.ahead_of(self.pod, node).peekable();
         ahead.peek()?;
         let mut snapshot = snapshot.clone();
@@ -64,8 +67,8 @@ pub struct Attempt {
     pub refusals: Vec<(Name, Refusal)>,
     /// How many nodes share the highest score.
     pub tied: usize,
-    /// Where the next attempt begins to look, in large clusters.
-    pub next_start: usize,
+    /// The number of the node at which the next attempt begins to look, in large clusters.
+    pub next_start: u64,
 }
 
 /// Refused by the terms of the Pod before any node was asked.
@@ -75,9 +78,9 @@ const NOT_NAMED: &str = "node(s) didn't satisfy plugin(s) [NodeAffinity]";
 
 /// Asks every rule about every node and chooses. In a cluster of 100 nodes or more, asking ends when enough nodes have
 /// passed, and begins at `start`. The node that is being cleared for the Pod is asked first, and is chosen if it passes.
-pub fn attempt(placing: &Placing<'_>, candidate: &Candidate, start: usize) -> Attempt {
+pub fn attempt(placing: &Placing<'_>, candidate: &Candidate, start: u64) -> Attempt {
     let snapshot = placing.snapshot;
-    let nodes: Vec<&NodeInfo> = snapshot.nodes().map(AsRef::as_ref).collect();
+    let nodes = snapshot.count();
     let mut result = Attempt {
         verdicts: Verdicts::default(),
         refused_by: Vec::new(),
@@ -85,24 +88,26 @@ pub fn attempt(placing: &Placing<'_>, candidate: &Candidate, start: usize) -> At
         tied: 0,
         next_start: start,
     };
-    if nodes.is_empty() {
+    if nodes == 0 {
         result.verdicts.message = "no nodes available to schedule pods".to_string();
         return result;
     }
     if let Some((plugin, trouble)) = &candidate.volumes.trouble {
         result.refused_by.push(plugin);
-        result.verdicts.message = message::refused_at_once(nodes.len(), trouble, Some(message::NOT_FOUND));
+        result.verdicts.message = message::refused_at_once(nodes, trouble, Some(message::NOT_FOUND));
         return result;
     }
     let named = candidate.required_nodes.as_ref().map_or(NamedNodes::Any, |terms| terms.named_nodes());
     if named == NamedNodes::Conflict {
         result.refused_by.push(super::filter::node_affinity::NAME);
-        result.verdicts.message = message::refused_at_once(nodes.len(), CONFLICT, Some(message::NOT_FOUND));
+        result.verdicts.message = message::refused_at_once(nodes, CONFLICT, Some(message::NOT_FOUND));
         return result;
     }
 
     let all_passed: Arc<[FilterVerdict]> = FILTERS.iter().map(passed).collect();
-    let asking = Asking { placing, candidate, named: &named, all_passed: &all_passed };
+    let concerned: Vec<(usize, &Filter)> =
+        FILTERS.iter().enumerate().filter(|(_, filter)| (filter.concerns)(candidate)).collect();
+    let asking = Asking { placing, candidate, named: &named, all_passed: &all_passed, concerned: &concerned };
     let nominated = &placing.pod.status.nominated_node_name;
     if !nominated.is_empty()
         && let Some(info) = snapshot.node(nominated).filter(|info| info.node.is_some())
@@ -113,16 +118,14 @@ pub fn attempt(placing: &Placing<'_>, candidate: &Candidate, start: usize) -> At
         result.tied = 1;
         return result;
     }
-    let enough = enough_nodes(nodes.len());
-    result.verdicts.nodes.reserve(nodes.len());
+    let enough = enough_nodes(nodes);
+    result.verdicts.nodes.reserve(enough);
     let mut feasible: Vec<(usize, &NodeInfo)> = Vec::new();
-    let mut asked = 0;
-    for offset in 0..nodes.len() {
+    for (number, info) in snapshot.nodes_from(start) {
         if feasible.len() >= enough {
+            result.next_start = number;
             break;
         }
-        asked += 1;
-        let info = nodes[(start + offset) % nodes.len()];
         let (verdict, refusal) = asking.ask(info);
         match refusal {
             None => feasible.push((result.verdicts.nodes.len(), info)),
@@ -135,7 +138,6 @@ pub fn attempt(placing: &Placing<'_>, candidate: &Candidate, start: usize) -> At
         }
         result.verdicts.nodes.push(verdict);
     }
-    result.next_start = (start + asked) % nodes.len();
 
     match feasible.as_slice() {
         [] => {}
@@ -169,6 +171,8 @@ struct Asking<'a> {
     placing: &'a Placing<'a>,
     candidate: &'a Candidate,
     named: &'a NamedNodes,
+    /// The rules that have something to say about the Pod, with their places among all.
+    concerned: &'a [(usize, &'static Filter)],
     all_passed: &'a Arc<[FilterVerdict]>,
 }
 
@@ -176,7 +180,7 @@ impl Asking<'_> {
     /// What every rule says of one node, until one refuses it. Where room is being made for more important Pods, the rules are
     /// asked with them, too.
     fn ask(&self, info: &NodeInfo) -> (NodeVerdict, Option<Refusal>) {
-        let verdict = |filters| NodeVerdict { node: info.name(), filters, scores: Vec::new() };
+        let verdict = |filters| NodeVerdict { node: info.name(), filters, scores: Scores::default() };
         let Some(node) = &info.node else { return (verdict(Arc::default()), None) };
         if let NamedNodes::Only(names) = self.named
             && !names.iter().any(|name| **name == *node.meta.name)
@@ -186,14 +190,17 @@ impl Asking<'_> {
             return (verdict(Arc::from([early])), Some(refusal));
         }
         let first_refusal = |candidate: &Candidate, info: &NodeInfo| {
-            let mut asked = FILTERS.iter().enumerate();
-            asked.find_map(|(at, filter)| Some((at, (filter.refuse)(candidate, node, info)?)))
+            let mut asked = self.concerned.iter();
+            asked.find_map(|(at, filter)| Some((*at, (filter.refuse)(candidate, node, info)?)))
         };
         let refusal = first_refusal(self.candidate, info).or_else(|| {
             let placing = self.placing;
             let snapshot = placing.with_nominated(placing.snapshot, &node.meta.name)?;
             let candidate = Candidate::new(placing.pod, placing.store, &snapshot);
-            first_refusal(&candidate, snapshot.node(&node.meta.name)?)
+            let info = snapshot.node(&node.meta.name)?;
+            // With those Pods, rules may be concerned that were not without them.
+            let mut asked = FILTERS.iter().enumerate();
+            asked.find_map(|(at, filter)| Some((at, (filter.refuse)(&candidate, node, info)?)))
         });
         match refusal {
             None => (verdict(Arc::clone(self.all_passed)), None),
@@ -219,14 +226,11 @@ fn refused(refusal: &Refusal) -> FilterVerdict {
 
 /// Adds each rule's weighted score to the verdicts of the nodes that passed.
 fn score(candidate: &Candidate, snapshot: &Snapshot, passed: &[(usize, &NodeInfo)], verdicts: &mut Verdicts) {
-    for (at, _) in passed {
-        verdicts.nodes[*at].scores.reserve_exact(SCORES.len());
-    }
     let feasible = Feasible { nodes: passed.iter().map(|(_, info)| *info).collect(), snapshot };
-    for rule in SCORES {
+    for (place, rule) in SCORES.iter().enumerate() {
         if let Some(scores) = (rule.score)(candidate, &feasible) {
             for ((at, _), score) in passed.iter().zip(scores) {
-                verdicts.nodes[*at].scores.push((rule.plugin, score * rule.weight));
+                verdicts.nodes[*at].scores.set(place, score * rule.weight);
             }
         }
     }
@@ -234,10 +238,14 @@ fn score(candidate: &Candidate, snapshot: &Snapshot, passed: &[(usize, &NodeInfo
 
 /// The first of the nodes with the highest total, and how many share it.
 fn best(passed: &[(usize, &NodeInfo)], verdicts: &Verdicts) -> (Name, usize) {
-    let totals: Vec<i64> = passed.iter().map(|(at, _)| verdicts.nodes[*at].total()).collect();
-    let highest = totals.iter().copied().max().unwrap_or(0);
-    let tied = totals.iter().filter(|total| **total == highest).count();
-    let first = totals.iter().position(|total| *total == highest).unwrap_or(0);
+    let (mut highest, mut first, mut tied) = (i64::MIN, 0, 0);
+    for (index, (at, _)) in passed.iter().enumerate() {
+        let total = verdicts.nodes[*at].total();
+        if total > highest {
+            (highest, first, tied) = (total, index, 0);
+        }
+        tied += usize::from(total == highest);
+    }
     (passed[first].1.name(), tied)
 }
 

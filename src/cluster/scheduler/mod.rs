@@ -56,7 +56,7 @@ pub struct Memory {
     nominated: Nominated,
     /// The Pods whose node is chosen and whose claims are still to be bound there.
     binding: OrdMap<ObjectKey, Name>,
-    /// Where the next attempt begins to look, in large clusters.
+    /// The number of the node at which the next attempt begins to look, in large clusters.
     next_start: u64,
 }
 
@@ -333,9 +333,8 @@ fn try_to_place(memory: &mut Memory, view: &View<'_>, key: &ObjectKey, pod: &Arc
     let placing =
         Placing { pod, store: view.store, snapshot: &memory.snapshot, nominated: &memory.nominated };
     let candidate = Candidate::new(pod, view.store, &memory.snapshot);
-    let start = usize::try_from(memory.next_start).unwrap_or(0);
-    let mut attempt = attempt(&placing, &candidate, start);
-    memory.next_start = u64::try_from(attempt.next_start).unwrap_or(0);
+    let mut attempt = attempt(&placing, &candidate, memory.next_start);
+    memory.next_start = attempt.next_start;
 
     let mut outcome = Outcome { saw: vec![saw_pod(&candidate)], ..Outcome::default() };
     match attempt.verdicts.chosen.clone() {
@@ -357,7 +356,7 @@ fn try_to_place(memory: &mut Memory, view: &View<'_>, key: &ObjectKey, pod: &Arc
             outcome.because = Some(because);
         }
         None => {
-            let nodes = memory.snapshot.nodes().count();
+            let nodes = memory.snapshot.count();
             let placing =
                 Placing { pod, store: view.store, snapshot: &memory.snapshot, nominated: &memory.nominated };
             let preemption = if attempt.refusals.is_empty() {
@@ -543,7 +542,7 @@ fn why_chosen(attempt: &Attempt) -> Because {
     let Some(second) = others.max_by(|a, b| a.total().cmp(&b.total()).then(b.node.cmp(&a.node))) else {
         return best;
     };
-    let pairs = chosen.scores.iter().zip(&second.scores);
+    let pairs = chosen.scores.iter().zip(second.scores.iter());
     let Some(((plugin, own), (_, other))) = pairs.max_by_key(|((_, own), (_, other))| own - other) else {
         return best;
     };

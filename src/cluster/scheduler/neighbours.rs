@@ -33,6 +33,15 @@ pub struct Neighbours {
     pub scores: BTreeMap<Place, i64>,
 }
 
+impl Neighbours {
+    /// Whether the Pod or a placed one says what must be near to whom, or must not be.
+    pub fn may_refuse(&self) -> bool {
+        !self.affinity.required.is_empty()
+            || !self.affinity.required_anti.is_empty()
+            || !self.unwelcome.is_empty()
+    }
+}
+
 /// Counts over all nodes, group by group.
 pub fn count(pod: &Pod, store: &Store, snapshot: &Snapshot) -> Neighbours {
     let affinity = Affinity::of(pod);

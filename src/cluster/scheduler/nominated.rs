@@ -24,6 +24,11 @@ impl Nominated {
         }
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Does not count the Pod any more.
     pub fn remove(&mut self, key: &ObjectKey) {
         if !self.0.is_empty() {

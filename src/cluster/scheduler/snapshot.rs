@@ -4,12 +4,14 @@
 //!
 //! Models: `pkg/scheduler/backend/cache` (v1.36). Leaves out: the order of nodes by zone.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
 
 use super::groups::Groups;
 use super::requests::{Amounts, Requests};
+use super::spread::{HOSTNAME, ZONE};
 use crate::api::kinds::cluster::Node;
 use crate::api::kinds::pod::{Pod, PodSpec};
 use crate::api::meta::{Name, ObjectKey};
@@ -23,6 +25,10 @@ pub struct Snapshot {
     placed: OrdMap<ObjectKey, Placed>,
     groups: Groups,
     next_order: u64,
+    /// How many of the nodes are there, and not only Pods on them.
+    present: usize,
+    /// On how many nodes each image is.
+    images: OrdMap<String, usize>,
 }
 
 /// One node.
@@ -30,6 +36,14 @@ pub struct Snapshot {
 pub struct NodeInfo {
     /// The node as last seen; `None` while only Pods on it are known.
     pub node: Option<Arc<Node>>,
+    /// Whether it takes every Pod that finds room: it is not cordoned, and has no taints.
+    pub is_open: bool,
+    /// Its own name as a label, by which every node is a place of its own.
+    hostname: Option<Name>,
+    /// Its zone.
+    zone: Option<Name>,
+    /// The images on it, with their sizes.
+    pub images: Arc<BTreeMap<String, i64>>,
     /// What Pods may have of it.
     pub allocatable: Amounts,
     /// The most Pods it takes.
@@ -61,6 +75,15 @@ impl NodeInfo {
         self.node.as_ref().map(|node| node.meta.name.clone()).unwrap_or_default()
     }
 
+    /// The place of a topology key that it is in: the value of the label.
+    pub fn place(&self, topology_key: &str) -> Option<&str> {
+        match topology_key {
+            HOSTNAME => self.hostname.as_deref(),
+            ZONE => self.zone.as_deref(),
+            key => self.node.as_ref()?.meta.labels.get(key).map(String::as_str),
+        }
+    }
+
     /// Whether a Pod less important than that is on it.
     pub fn has_priority_below(&self, priority: i32) -> bool {
         self.priorities.get_min().is_some_and(|(lowest, _)| *lowest < priority)
@@ -73,6 +96,22 @@ impl Snapshot {
         self.nodes.values().filter(|info| info.node.is_some())
     }
 
+    /// How many nodes there are.
+    pub fn count(&self) -> usize {
+        self.present
+    }
+
+    /// The nodes with their numbers, beginning at that number and going around.
+    pub fn nodes_from(&self, number: u64) -> impl Iterator<Item = (u64, &Arc<NodeInfo>)> {
+        let around = self.nodes.range(number..).chain(self.nodes.range(..number));
+        around.filter(|(_, info)| info.node.is_some()).map(|(number, info)| (*number, info))
+    }
+
+    /// On how many nodes the image is.
+    pub fn nodes_with(&self, image: &str) -> usize {
+        self.images.get(image).copied().unwrap_or(0)
+    }
+
     /// The node of that name.
     pub fn node(&self, name: &str) -> Option<&Arc<NodeInfo>> {
         self.nodes.get(self.orders.get(name)?)
@@ -83,8 +122,30 @@ impl Snapshot {
         if node.is_none() && !self.orders.contains_key(name) {
             return;
         }
+        let (images, had) =
+            (Arc::new(node.map(|node| images_on(node)).unwrap_or_default()), self.node(name).cloned());
+        if let Some(had) = &had {
+            for image in had.images.keys() {
+                if let Some(count) = self.images.get_mut(image) {
+                    *count -= 1;
+                    if *count == 0 {
+                        self.images.remove(image);
+                    }
+                }
+            }
+        }
+        for image in images.keys() {
+            *self.images.entry(image.clone()).or_default() += 1;
+        }
+        self.present -= usize::from(had.is_some_and(|had| had.node.is_some()));
+        self.present += usize::from(node.is_some());
         self.change(name, |info| {
             info.node = node.cloned();
+            info.images = images;
+            info.is_open = node.is_some_and(|node| !node.spec.unschedulable && node.spec.taints.is_empty());
+            let label = |key: &str| node?.meta.labels.get(key).map(|value| Name::from(value.as_str()));
+            info.hostname = label(HOSTNAME);
+            info.zone = label(ZONE);
             let allocatable = node.map(|node| &node.status.allocatable);
             info.allocatable = allocatable.map(Amounts::of).unwrap_or_default();
             info.allocatable_pods = allocatable.and_then(|list| list.get("pods")).map_or(0, |q| q.value());
@@ -180,6 +241,17 @@ impl Snapshot {
             self.orders.remove(name);
         }
     }
+}
+
+/// The images that a node says it has, with their sizes.
+fn images_on(node: &Node) -> BTreeMap<String, i64> {
+    let images = node.status.rest.get("images").and_then(|images| images.as_array());
+    let named = images.into_iter().flatten().flat_map(|image| {
+        let size = image.get("sizeBytes").and_then(serde_json::Value::as_i64).unwrap_or(0);
+        let names = image.get("names").and_then(|names| names.as_array());
+        names.into_iter().flatten().filter_map(move |name| Some((name.as_str()?.to_string(), size)))
+    });
+    named.collect()
 }
 
 /// The node's ports that a Pod of that spec takes: address (`0.0.0.0` for all), protocol, port.

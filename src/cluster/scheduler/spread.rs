@@ -20,7 +20,8 @@ use crate::cluster::store::Store;
 /// The label by which every node is a place of its own.
 pub const HOSTNAME: &str = "kubernetes.io/hostname";
 
-const ZONE: &str = "topology.kubernetes.io/zone";
+/// The label of the zone that a node is in.
+pub const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// The constraints of one Pod.
 #[derive(Debug, Default)]
@@ -154,6 +155,6 @@ impl Known {
 }
 
 /// Whether the node has the labels of all constraints.
-pub fn has_all_keys(node: &Node, constraints: &[Constraint]) -> bool {
-    constraints.iter().all(|constraint| node.meta.labels.contains_key(&constraint.topology_key))
+pub fn has_all_keys(info: &NodeInfo, constraints: &[Constraint]) -> bool {
+    constraints.iter().all(|constraint| info.place(&constraint.topology_key).is_some())
 }

@@ -143,6 +143,11 @@ impl Volumes {
         volumes
     }
 
+    /// Whether the Pod names any claim.
+    pub fn has_claims(&self) -> bool {
+        !self.bound.is_empty() || !self.unbound.is_empty()
+    }
+
     /// Whether every bound volume may be used on the node; `None` when one does not exist.
     pub fn may_be_used_on(&self, node: &Node) -> Option<bool> {
         if self.bound.iter().any(Value::is_null) {

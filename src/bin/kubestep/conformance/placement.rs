@@ -366,7 +366,7 @@ impl Scene {
         let mut scores: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
         let mut total = Map::new();
         for node in verdicts.nodes.iter().filter(|node| !node.scores.is_empty()) {
-            for (plugin, score) in &node.scores {
+            for (plugin, score) in node.scores.iter() {
                 scores.entry(plugin).or_default().insert(node.node.to_string(), json!(score));
             }
             total.insert(node.node.to_string(), json!(node.total()));

@@ -48,21 +48,55 @@ pub struct Filter {
     pub plugin: &'static str,
     /// Asks about one node.
     pub refuse: fn(&Candidate, &Node, &NodeInfo) -> Option<Refusal>,
+    /// Whether it has anything to say about the Pod at all; one that has not passes every node.
+    pub concerns: fn(&Candidate) -> bool,
+}
+
+fn always(_candidate: &Candidate) -> bool {
+    true
 }
 
 /// The rules, in the scheduler's order.
 pub const FILTERS: &[Filter] = &[
-    Filter { plugin: node_unschedulable::NAME, refuse: node_unschedulable::refuse },
-    Filter { plugin: node_name::NAME, refuse: node_name::refuse },
-    Filter { plugin: taint_toleration::NAME, refuse: taint_toleration::refuse },
-    Filter { plugin: node_affinity::NAME, refuse: node_affinity::refuse },
-    Filter { plugin: node_ports::NAME, refuse: node_ports::refuse },
-    Filter { plugin: node_resources_fit::NAME, refuse: node_resources_fit::refuse },
-    Filter { plugin: volume_restrictions::NAME, refuse: volume_restrictions::refuse },
-    Filter { plugin: volume_binding::NAME, refuse: volume_binding::refuse },
-    Filter { plugin: volume_zone::NAME, refuse: volume_zone::refuse },
-    Filter { plugin: pod_topology_spread::NAME, refuse: pod_topology_spread::refuse },
-    Filter { plugin: inter_pod_affinity::NAME, refuse: inter_pod_affinity::refuse },
+    Filter { plugin: node_unschedulable::NAME, refuse: node_unschedulable::refuse, concerns: always },
+    Filter {
+        plugin: node_name::NAME,
+        refuse: node_name::refuse,
+        concerns: |it| !it.pod.node_name.is_empty(),
+    },
+    Filter { plugin: taint_toleration::NAME, refuse: taint_toleration::refuse, concerns: always },
+    Filter {
+        plugin: node_affinity::NAME,
+        refuse: node_affinity::refuse,
+        concerns: |it| it.required_nodes.is_some() || !it.pod.spec.node_selector.is_empty(),
+    },
+    Filter { plugin: node_ports::NAME, refuse: node_ports::refuse, concerns: |it| !it.ports.is_empty() },
+    Filter { plugin: node_resources_fit::NAME, refuse: node_resources_fit::refuse, concerns: always },
+    Filter {
+        plugin: volume_restrictions::NAME,
+        refuse: volume_restrictions::refuse,
+        concerns: |it| it.volumes.in_use_elsewhere,
+    },
+    Filter {
+        plugin: volume_binding::NAME,
+        refuse: volume_binding::refuse,
+        concerns: |it| it.volumes.has_claims(),
+    },
+    Filter {
+        plugin: volume_zone::NAME,
+        refuse: volume_zone::refuse,
+        concerns: |it| !it.volumes.bound.is_empty(),
+    },
+    Filter {
+        plugin: pod_topology_spread::NAME,
+        refuse: pod_topology_spread::refuse,
+        concerns: |it| !it.constraints.hard.is_empty(),
+    },
+    Filter {
+        plugin: inter_pod_affinity::NAME,
+        refuse: inter_pod_affinity::refuse,
+        concerns: |it| it.neighbours.may_refuse(),
+    },
 ];
 
 #[cfg(test)]

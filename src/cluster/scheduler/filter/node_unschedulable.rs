@@ -15,8 +15,8 @@ pub const NAME: &str = "NodeUnschedulable";
 const REASON: &str = "node(s) were unschedulable";
 
 /// Refuses a cordoned node.
-pub fn refuse(candidate: &Candidate, node: &Node, _info: &NodeInfo) -> Option<Refusal> {
-    if !node.spec.unschedulable {
+pub fn refuse(candidate: &Candidate, node: &Node, info: &NodeInfo) -> Option<Refusal> {
+    if info.is_open || !node.spec.unschedulable {
         return None;
     }
     let taint = Taint {

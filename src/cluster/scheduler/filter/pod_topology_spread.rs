@@ -32,7 +32,7 @@ impl Counts {
             return Self(counts);
         }
         for info in snapshot.nodes() {
-            let Some(node) = info.node.as_deref().filter(|node| has_all_keys(node, constraints)) else {
+            let Some(node) = info.node.as_deref().filter(|_| has_all_keys(info, constraints)) else {
                 continue;
             };
             for (index, constraint) in

@@ -15,7 +15,10 @@ pub const NAME: &str = "TaintToleration";
 const REASON: &str = "node(s) had untolerated taint(s)";
 
 /// Refuses a node with a taint that keeps Pods away and that the Pod does not tolerate.
-pub fn refuse(candidate: &Candidate, node: &Node, _info: &NodeInfo) -> Option<Refusal> {
+pub fn refuse(candidate: &Candidate, node: &Node, info: &NodeInfo) -> Option<Refusal> {
+    if info.is_open {
+        return None;
+    }
     let mut taints =
         node.spec.taints.iter().filter(|t| matches!(t.effect.as_str(), "NoSchedule" | "NoExecute"));
     taints.any(|taint| !candidate.tolerates(taint)).then(|| Refusal::for_good(NAME, REASON))

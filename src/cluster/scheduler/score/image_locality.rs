@@ -3,8 +3,8 @@
 //! Models: `pkg/scheduler/framework/plugins/imagelocality` (v1.36). Leaves out: nothing.
 
 use super::{Feasible, MAX_SCORE};
-use crate::api::kinds::cluster::Node;
 use crate::cluster::scheduler::candidate::Candidate;
+use crate::cluster::scheduler::snapshot::NodeInfo;
 
 /// The rule's name.
 pub const NAME: &str = "ImageLocality";
@@ -16,42 +16,29 @@ const LARGEST_BYTES_PER_CONTAINER: i64 = 1000 << 20;
 pub fn score(candidate: &Candidate, feasible: &Feasible<'_>) -> Option<Vec<i64>> {
     let spec = &candidate.pod.spec;
     let containers: Vec<_> = spec.init_containers.iter().chain(&spec.containers).collect();
-    let images: Vec<(String, i64)> = containers
+    // An image that is on no node counts nowhere.
+    let images: Vec<(String, f64)> = containers
         .iter()
         .map(|container| with_tag(&container.image))
-        .map(|image| (image.clone(), nodes_with(feasible, &image)))
+        .map(|image| (feasible.snapshot.nodes_with(&image), image))
+        .filter(|(nodes, _)| *nodes > 0)
+        .map(|(nodes, image)| (image, nodes as f64 / feasible.snapshot.count().max(1) as f64))
         .collect();
-    let all_nodes = feasible.snapshot.nodes().count();
+    if images.is_empty() {
+        return Some(vec![0; feasible.nodes.len()]);
+    }
     let largest = LARGEST_BYTES_PER_CONTAINER * i64::try_from(containers.len()).unwrap_or(1);
     let score = |sum: i64| {
         let sum = sum.clamp(SMALLEST_BYTES, largest);
         MAX_SCORE * (sum - SMALLEST_BYTES) / (largest - SMALLEST_BYTES)
     };
-    let of_node = |node: &Node| {
-        let spread = |(image, nodes): &(String, i64)| {
-            let size = images_on(node).find(|(name, _)| name == image).map_or(0, |(_, size)| size);
-            (size as f64 * (*nodes as f64 / all_nodes.max(1) as f64)) as i64
+    let of_node = |info: &&NodeInfo| {
+        let spread = |(image, share): &(String, f64)| {
+            (info.images.get(image).copied().unwrap_or(0) as f64 * share) as i64
         };
-        images.iter().map(spread).sum()
+        score(images.iter().map(spread).sum())
     };
-    Some(feasible.nodes.iter().map(|info| score(info.node.as_deref().map_or(0, of_node))).collect())
-}
-
-/// On how many nodes, passed or not, the image is.
-fn nodes_with(feasible: &Feasible<'_>, image: &str) -> i64 {
-    let has = |node: &Node| images_on(node).any(|(name, _)| name == image);
-    let nodes = feasible.snapshot.nodes().filter(|info| info.node.as_deref().is_some_and(has));
-    i64::try_from(nodes.count()).unwrap_or(i64::MAX)
-}
-
-/// The images that a node says it has, with their sizes.
-fn images_on(node: &Node) -> impl Iterator<Item = (&str, i64)> {
-    let images = node.status.rest.get("images").and_then(|images| images.as_array());
-    images.into_iter().flatten().flat_map(|image| {
-        let size = image.get("sizeBytes").and_then(serde_json::Value::as_i64).unwrap_or(0);
-        let names = image.get("names").and_then(|names| names.as_array());
-        names.into_iter().flatten().filter_map(move |name| Some((name.as_str()?, size)))
-    })
+    Some(feasible.nodes.iter().map(of_node).collect())
 }
 
 /// The image's name with `:latest` where it has no tag.

@@ -20,10 +20,10 @@ pub fn score(candidate: &Candidate, feasible: &Feasible<'_>) -> Option<Vec<i64>>
             ),
             left_over(info.allocatable.memory_bytes, info.used_assumed.memory_bytes + asked.memory_bytes),
         ];
-        let counted: Vec<i64> = parts.into_iter().flatten().collect();
-        match counted.len() {
-            0 => 0,
-            count => counted.iter().sum::<i64>() / i64::try_from(count).unwrap_or(1),
+        match parts {
+            [None, None] => 0,
+            [Some(one), None] | [None, Some(one)] => one,
+            [Some(cpu), Some(memory)] => (cpu + memory) / 2,
         }
     });
     Some(scores.collect())
@@ -34,7 +34,10 @@ fn left_over(has: i64, used: i64) -> Option<i64> {
     match has {
         0 => None,
         has if used > has => Some(0),
-        has => i64::try_from(i128::from(has - used) * i128::from(MAX_SCORE) / i128::from(has)).ok(),
+        has => match (has - used).checked_mul(MAX_SCORE) {
+            Some(hundredths) => Some(hundredths / has),
+            None => i64::try_from(i128::from(has - used) * i128::from(MAX_SCORE) / i128::from(has)).ok(),
+        },
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::{Feasible, MAX_SCORE};
 use crate::cluster::scheduler::candidate::Candidate;
+use crate::cluster::scheduler::snapshot::NodeInfo;
 use crate::cluster::scheduler::spread::{HOSTNAME, Known, has_all_keys};
 
 /// The rule's name.
@@ -20,16 +21,14 @@ pub fn score(candidate: &Candidate, feasible: &Feasible<'_>) -> Option<Vec<i64>>
     let requires_all = !candidate.constraints.by_default;
     let groups = feasible.snapshot.groups();
     let namespace = &candidate.pod.meta.namespace;
-    let is_ignored =
-        |node: &crate::api::kinds::cluster::Node| requires_all && !has_all_keys(node, constraints);
-    let nodes: Vec<_> = feasible.nodes.iter().filter_map(|info| info.node.as_deref()).collect();
-    let taking_part = nodes.iter().filter(|node| !is_ignored(node)).count();
+    let is_ignored = |info: &NodeInfo| requires_all && !has_all_keys(info, constraints);
+    let taking_part = feasible.nodes.iter().filter(|info| !is_ignored(info)).count();
 
     let mut counts: Vec<BTreeMap<&str, i64>> = vec![BTreeMap::new(); constraints.len()];
-    for node in nodes.iter().filter(|node| !is_ignored(node)) {
+    for info in feasible.nodes.iter().filter(|info| !is_ignored(info)) {
         for (index, constraint) in constraints.iter().enumerate().filter(|(_, c)| c.topology_key != HOSTNAME)
         {
-            if let Some(place) = node.meta.labels.get(&constraint.topology_key) {
+            if let Some(place) = info.place(&constraint.topology_key) {
                 counts[index].entry(place).or_insert(0);
             }
         }
@@ -43,10 +42,10 @@ pub fn score(candidate: &Candidate, feasible: &Feasible<'_>) -> Option<Vec<i64>>
     let mut known: Vec<Known> = constraints.iter().map(|_| Known::default()).collect();
     let has_places = counts.iter().any(|places| !places.is_empty());
     for info in feasible.snapshot.nodes().filter(|_| has_places) {
-        let Some(node) = info.node.as_deref().filter(|node| !is_ignored(node)) else { continue };
+        let Some(node) = info.node.as_deref().filter(|_| !is_ignored(info)) else { continue };
         for (index, constraint) in constraints.iter().enumerate() {
-            let Some(place) = node.meta.labels.get(&constraint.topology_key) else { continue };
-            if let Some(count) = counts[index].get_mut(place.as_str())
+            let Some(place) = info.place(&constraint.topology_key) else { continue };
+            if let Some(count) = counts[index].get_mut(place)
                 && constraint.includes(candidate, node)
             {
                 *count += constraint.count_on(groups, info, namespace, &mut known[index]);
@@ -58,14 +57,14 @@ pub fn score(candidate: &Candidate, feasible: &Feasible<'_>) -> Option<Vec<i64>>
         .nodes
         .iter()
         .map(|info| {
-            let node = info.node.as_deref().filter(|node| !is_ignored(node))?;
+            info.node.as_ref().filter(|_| !is_ignored(info))?;
             let mut sum = 0.0;
             for (index, constraint) in constraints.iter().enumerate() {
-                let Some(place) = node.meta.labels.get(&constraint.topology_key) else { continue };
+                let Some(place) = info.place(&constraint.topology_key) else { continue };
                 let count = if constraint.topology_key == HOSTNAME {
                     constraint.count_on(groups, info, namespace, &mut known[index])
                 } else {
-                    counts[index].get(place.as_str()).copied().unwrap_or(0)
+                    counts[index].get(place).copied().unwrap_or(0)
                 };
                 sum += count as f64 * weights[index] + (constraint.max_skew - 1) as f64;
             }

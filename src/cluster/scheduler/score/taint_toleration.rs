@@ -14,6 +14,9 @@ pub fn score(candidate: &Candidate, feasible: &Feasible<'_>) -> Option<Vec<i64>>
     let relevant: Vec<_> =
         tolerations.iter().filter(|t| matches!(t.effect.as_str(), "" | "PreferNoSchedule")).collect();
     let counts = feasible.nodes.iter().map(|info| {
+        if info.is_open {
+            return 0;
+        }
         let taints = info.node.iter().flat_map(|node| &node.spec.taints);
         let untolerated = taints
             .filter(|taint| taint.effect == "PreferNoSchedule")
