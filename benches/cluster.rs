@@ -109,6 +109,7 @@ fn a_decision(c: &mut Criterion) {
             tick: cluster.tick(),
             settings: &cluster.settings,
             world: &cluster.world,
+            nodes: Default::default(),
         };
         let Some(Memory::Scheduler(memory)) = cluster.component(&Actor::Scheduler).map(|it| &it.memory)
         else {

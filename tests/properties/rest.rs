@@ -131,6 +131,7 @@ pub fn look(ground: &mut Ground) -> Result<(), TestCaseError> {
         tick: cluster.tick(),
         settings: &cluster.settings,
         world: &cluster.world,
+        nodes: Default::default(),
     };
     let mut keys = Vec::new();
     for object in cluster.store.objects() {
