@@ -53,6 +53,8 @@ pub enum Actor {
     EndpointSlice,
     /// The endpoints controller, which keeps the older list of a Service's endpoints.
     Endpoints,
+    /// The controller that mirrors Endpoints by hand in EndpointSlices.
+    EndpointSliceMirroring,
     /// The namespace controller.
     Namespace,
     /// The garbage collector.
@@ -103,6 +105,7 @@ impl Actor {
             Self::Provisioner => "provisioner",
             Self::EndpointSlice => "endpointslice",
             Self::Endpoints => "endpoints",
+            Self::EndpointSliceMirroring => "endpointslicemirroring",
             Self::Namespace => "namespace",
             Self::GarbageCollector => "garbagecollector",
             Self::NodeLifecycle => "nodelifecycle",
@@ -167,6 +170,7 @@ impl Actor {
             Self::Provisioner => "rancher.io/local-path_provisioner",
             Self::EndpointSlice => "endpoint-slice-controller",
             Self::Endpoints => "endpoint-controller",
+            Self::EndpointSliceMirroring => "endpoint-slice-mirroring-controller",
             Self::Namespace => "namespace-controller",
             Self::GarbageCollector => "garbage-collector-controller",
             Self::NodeLifecycle => "node-controller",

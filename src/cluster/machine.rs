@@ -110,6 +110,7 @@ impl Cluster {
                 Actor::ClusterRoleAggregation,
                 Actor::EndpointSlice,
                 Actor::Endpoints,
+                Actor::EndpointSliceMirroring,
                 Actor::Namespace,
                 Actor::GarbageCollector,
             ]);

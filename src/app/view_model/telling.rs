@@ -20,7 +20,7 @@ pub fn tint_of(actor: &Actor) -> Tint {
         Actor::ApiServer => Tint::ApiServer,
         Actor::Deployment => Tint::Deployment,
         Actor::ReplicaSet | Actor::ReplicationController => Tint::ReplicaSet,
-        Actor::EndpointSlice | Actor::Endpoints => Tint::Endpoints,
+        Actor::EndpointSlice | Actor::Endpoints | Actor::EndpointSliceMirroring => Tint::Endpoints,
         Actor::Scheduler => Tint::Scheduler,
         Actor::Kubelet(_) => Tint::Kubelet,
         Actor::KubeProxy(_) | Actor::CoreDns | Actor::IngressController => Tint::Route,

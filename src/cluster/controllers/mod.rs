@@ -15,6 +15,7 @@ pub mod deployment;
 pub mod disruption;
 pub mod endpoints;
 pub mod endpointslice;
+pub mod endpointslice_mirroring;
 pub mod garbage_collector;
 pub mod horizontal_pod_autoscaler;
 pub mod job;
@@ -92,6 +93,7 @@ pub fn controller(actor: &Actor) -> Option<&'static Controller> {
         Actor::Provisioner => controller!(provisioner),
         Actor::EndpointSlice => controller!(endpointslice),
         Actor::Endpoints => controller!(endpoints),
+        Actor::EndpointSliceMirroring => controller!(endpointslice_mirroring),
         Actor::Namespace => controller!(namespace),
         Actor::GarbageCollector => controller!(garbage_collector),
         Actor::NodeLifecycle => controller!(node_lifecycle),

@@ -5,8 +5,7 @@
 //! Models: `pkg/controller/endpointslice/endpointslice_controller.go`, `staging/src/k8s.io/endpointslice/reconciler.go`
 //! (v1.36).
 //! Leaves out: IPv6 and dual-stack slices; the memory of trigger times (whether a Pod's readiness is news is read off
-//! the slice, so a slice that a person emptied by hand gets the trigger-time annotation back); the mirroring of
-//! Endpoints.
+//! the slice, so a slice that a person emptied by hand gets the trigger-time annotation back).
 
 mod endpoint;
 mod placement;

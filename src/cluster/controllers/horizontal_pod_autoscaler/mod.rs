@@ -217,7 +217,9 @@ impl Look<'_> {
     fn rescale(&mut self, target: &Object, current: i32, desired: i32, reason: &str) {
         let text = format!("the HPA controller was able to update the target scale to {desired}");
         self.condition(ABLE_TO_SCALE, "True", "SucceededRescale", &text);
-        let because = Because::new("because.autoscaler.rescale")
+        // What an earlier recommendation asks for has no reason of its own.
+        let key = if reason.is_empty() { "because.autoscaler.rescale_earlier" } else { "because.autoscaler.rescale" };
+        let because = Because::new(key)
             .with("current", current)
             .with("desired", desired)
             .with("least", self.scaler.spec.min_replicas.unwrap_or(1))

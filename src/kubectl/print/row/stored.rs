@@ -315,7 +315,7 @@ pub(super) fn cells(object: &Object, age: String, now: Timestamp) -> Vec<String>
             let target = &spec["scaleTargetRef"];
             cells.extend([
                 format!("{}/{}", text(&target["kind"]), text(&target["name"])),
-                metrics(&spec["metrics"]),
+                metrics(&spec["metrics"], &status["currentMetrics"]),
                 or(&spec["minReplicas"], "<unset>"),
                 number(&spec["maxReplicas"]),
                 number(&status["currentReplicas"]),
@@ -395,14 +395,40 @@ fn job(status: &Value, now: Timestamp) -> (String, String) {
     (state.to_string(), lasted.unwrap_or_default())
 }
 
-fn metrics(metrics: &Value) -> String {
-    let shown = |metric: &Value| {
-        let (name, target) = (text(&metric["resource"]["name"]), &metric["resource"]["target"]);
-        match target["averageUtilization"].as_i64() {
-            Some(percent) => format!("{name}: <unknown>/{percent}%"),
-            None => format!("{name}: <unknown>/{}", text(&target["averageValue"])),
+fn metrics(metrics: &Value, current: &Value) -> String {
+    const SHOWN: usize = 2;
+    let shown = |(index, metric): (usize, &Value)| {
+        let kind = text(&metric["type"]);
+        let field = match kind.as_str() {
+            "" => return "<unknown type>".to_string(),
+            kind => kind[..1].to_lowercase() + &kind[1..],
+        };
+        let (metric, now) = (&metric[field.as_str()], &current[index][field.as_str()]["current"]);
+        let target = &metric["target"];
+        let of = |field: &str| format!("{}/{}", or(&now[field], "<unknown>"), text(&target[field]));
+        let is_average = !target["averageValue"].is_null();
+        match kind.as_str() {
+            "Resource" | "ContainerResource" if is_average => {
+                format!("{}: {}", text(&metric["name"]), of("averageValue"))
+            }
+            "Resource" | "ContainerResource" => {
+                let percent = |value: &Value, none: &str| {
+                    value.as_i64().map_or(none.to_string(), |percent| format!("{percent}%"))
+                };
+                let now = percent(&now["averageUtilization"], "<unknown>");
+                let wanted = percent(&target["averageUtilization"], "<auto>");
+                format!("{}: {now}/{wanted}", text(&metric["name"]))
+            }
+            "Pods" => of("averageValue"),
+            _ if is_average => format!("{} (avg)", of("averageValue")),
+            _ => of("value"),
         }
     };
-    let shown: Vec<String> = metrics.as_array().into_iter().flatten().map(shown).collect();
-    if shown.is_empty() { "<none>".to_string() } else { shown.join(", ") }
+    let all = metrics.as_array().map(Vec::as_slice).unwrap_or_default();
+    let shown: Vec<String> = all.iter().enumerate().take(SHOWN).map(shown).collect();
+    match all.len() {
+        0 => "<none>".to_string(),
+        count if count > SHOWN => format!("{} + {} more...", shown.join(", "), count - SHOWN),
+        _ => shown.join(", "),
+    }
 }
