@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use crate::api::kind::Kind;
 use crate::api::kinds::networking::{
-    Endpoint, EndpointAddress, EndpointConditions, EndpointPort, EndpointSlice, EndpointSubsetPort, Endpoints, Service,
+    Endpoint, EndpointAddress, EndpointConditions, EndpointPort, EndpointSlice, EndpointSubsetPort,
+    Endpoints, Service,
 };
 use crate::api::meta::ObjectKey;
 use crate::api::object::Resource;
@@ -46,14 +47,17 @@ pub fn concerns(_view: &View<'_>, change: &Change) -> Vec<WorkKey> {
         Kind::Endpoints => vec![WorkKey::Object(change.key.clone())],
         // A Service with a selector before and after has its slices from elsewhere.
         Kind::Service => {
-            let selects = |service: Option<&Arc<Service>>| service.is_some_and(|service| has_selector(service));
+            let selects =
+                |service: Option<&Arc<Service>>| service.is_some_and(|service| has_selector(service));
             let (old, new) = (change.old_as::<Service>(), change.new_as::<Service>());
             let is_relevant = (old.is_some() && !selects(old)) || (new.is_some() && !selects(new));
             if is_relevant { endpoints(&change.key.name) } else { Vec::new() }
         }
         Kind::EndpointSlice if change.writer != Actor::EndpointSliceMirroring => {
             let slice = change.either_as::<EndpointSlice>().filter(|slice| is_mirrored(slice));
-            slice.and_then(|slice| slice.meta.labels.get(SERVICE_NAME)).map_or_else(Vec::new, |name| endpoints(name))
+            slice
+                .and_then(|slice| slice.meta.labels.get(SERVICE_NAME))
+                .map_or_else(Vec::new, |name| endpoints(name))
         }
         _ => Vec::new(),
     }
@@ -71,7 +75,8 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
     let is_its = |slice: &&Arc<EndpointSlice>| {
         is_mirrored(slice) && slice.meta.labels.get(SERVICE_NAME).is_some_and(|name| **name == *key.name)
     };
-    let source = listed.filter(|listed| is_to_be_mirrored(listed) && service.is_some_and(|it| !has_selector(it)));
+    let source =
+        listed.filter(|listed| is_to_be_mirrored(listed) && service.is_some_and(|it| !has_selector(it)));
     if source.is_none() && listed.is_some_and(|listed| !is_to_be_mirrored(listed)) {
         return Outcome::nothing(Because::new("because.mirroring.not_wanted"));
     }
@@ -82,7 +87,9 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
         let Some(source) = source else { break };
         let same = existing.iter().position(|slice| slice.ports == ports);
         // A slice that would go is written over.
-        let place = same.or_else(|| existing.iter().position(|slice| !groups_of(source).iter().any(|(p, _)| *p == slice.ports)));
+        let place = same.or_else(|| {
+            existing.iter().position(|slice| !groups_of(source).iter().any(|(p, _)| *p == slice.ports))
+        });
         let because = Because::new("because.mirroring.write")
             .with("service", &key.name)
             .with("count", endpoints.len())
@@ -96,7 +103,8 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
                 }
             }
             None => {
-                let mut slice = EndpointSlice { address_type: "IPv4".to_string(), ..EndpointSlice::default() };
+                let mut slice =
+                    EndpointSlice { address_type: "IPv4".to_string(), ..EndpointSlice::default() };
                 slice.meta.generate_name = format!("{}-", key.name);
                 slice.meta.namespace = key.namespace.clone();
                 slice.meta.owner_references.push(ownership::controller_reference(&**source));
@@ -135,8 +143,10 @@ fn groups_of(listed: &Endpoints) -> Vec<(Vec<EndpointPort>, Vec<Endpoint>)> {
         let ports: Vec<EndpointPort> = subset.ports.iter().map(port_of).collect();
         let ready = subset.addresses.iter().map(|address| endpoint_of(address, true));
         let unready = subset.not_ready_addresses.iter().map(|address| endpoint_of(address, false));
-        let endpoints: Vec<Endpoint> =
-            ready.chain(unready).filter(|endpoint| endpoint.addresses.iter().all(|ip| !ip.contains(':'))).collect();
+        let endpoints: Vec<Endpoint> = ready
+            .chain(unready)
+            .filter(|endpoint| endpoint.addresses.iter().all(|ip| !ip.contains(':')))
+            .collect();
         if endpoints.is_empty() {
             continue;
         }
@@ -175,7 +185,8 @@ fn fill(slice: &mut EndpointSlice, source: &Endpoints, ports: Vec<EndpointPort>,
     labels.insert(MANAGED_BY.to_string(), MANAGER.to_string());
     slice.meta.labels = labels;
     let copied = source.meta.annotations.iter().filter(|(key, _)| !NOT_COPIED.contains(&key.as_str()));
-    slice.meta.annotations = copied.map(|(key, value)| (key.clone(), value.clone())).collect::<BTreeMap<_, _>>();
+    slice.meta.annotations =
+        copied.map(|(key, value)| (key.clone(), value.clone())).collect::<BTreeMap<_, _>>();
     slice.ports = ports;
     slice.endpoints = endpoints;
 }
@@ -231,9 +242,17 @@ mod tests {
     fn endpoints_by_hand_stand_in_slices_too() {
         let subset = |port: i32, ip: &str| json!({"addresses": [{"ip": ip}], "ports": [{"port": port}]});
         let unready = json!({"notReadyAddresses": [{"ip": "10.0.0.9"}], "ports": [{"port": 80}]});
-        let one = |port: i32, ips: &[&str]| (vec![Some(port)], ips.iter().map(|ip| ip.to_string()).collect::<Vec<_>>());
+        let one = |port: i32, ips: &[&str]| {
+            (vec![Some(port)], ips.iter().map(|ip| ip.to_string()).collect::<Vec<_>>())
+        };
         let table = [
-            ("one address", json!({}), json!({}), json!([subset(80, "10.0.0.1")]), vec![one(80, &["10.0.0.1"])]),
+            (
+                "one address",
+                json!({}),
+                json!({}),
+                json!([subset(80, "10.0.0.1")]),
+                vec![one(80, &["10.0.0.1"])],
+            ),
             (
                 "one that is not ready",
                 json!({}),
@@ -248,8 +267,20 @@ mod tests {
                 json!([subset(80, "10.0.0.1"), subset(81, "10.0.0.2")]),
                 vec![one(80, &["10.0.0.1"]), one(81, &["10.0.0.2"])],
             ),
-            ("a Service that selects", json!({"selector": {"a": "b"}}), json!({}), json!([subset(80, "10.0.0.1")]), vec![]),
-            ("one that asks for none", json!({}), json!({SKIP_MIRROR: "true"}), json!([subset(80, "10.0.0.1")]), vec![]),
+            (
+                "a Service that selects",
+                json!({"selector": {"a": "b"}}),
+                json!({}),
+                json!([subset(80, "10.0.0.1")]),
+                vec![],
+            ),
+            (
+                "one that asks for none",
+                json!({}),
+                json!({SKIP_MIRROR: "true"}),
+                json!([subset(80, "10.0.0.1")]),
+                vec![],
+            ),
             ("nobody", json!({}), json!({}), json!([]), vec![]),
         ];
         for (sentence, spec, labels, subsets, expected) in table {

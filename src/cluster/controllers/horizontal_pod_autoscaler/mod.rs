@@ -218,7 +218,11 @@ impl Look<'_> {
         let text = format!("the HPA controller was able to update the target scale to {desired}");
         self.condition(ABLE_TO_SCALE, "True", "SucceededRescale", &text);
         // What an earlier recommendation asks for has no reason of its own.
-        let key = if reason.is_empty() { "because.autoscaler.rescale_earlier" } else { "because.autoscaler.rescale" };
+        let key = if reason.is_empty() {
+            "because.autoscaler.rescale_earlier"
+        } else {
+            "because.autoscaler.rescale"
+        };
         let because = Because::new(key)
             .with("current", current)
             .with("desired", desired)
