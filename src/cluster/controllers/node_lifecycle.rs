@@ -3,8 +3,8 @@
 //! Watches: nodes; looks at all Leases every five seconds.
 //! Writes: conditions and taints of nodes, the condition `Ready` of Pods on nodes that are lost, events.
 //! Models: `pkg/controller/nodelifecycle/node_lifecycle_controller.go` (v1.36): `tryUpdateNodeHealth`,
-//! `doNoScheduleTaintingPass`, `doNoExecuteTaintingPass`, full disruption. Leaves out: the slower rate of zones in which
-//! half of 50 or more nodes are lost, the new grace that all nodes get when a full disruption ends.
+//! `doNoScheduleTaintingPass`, `doNoExecuteTaintingPass`, disrupted zones and their rates. Leaves out: the new grace that all
+//! nodes get when a full disruption ends.
 
 use std::sync::Arc;
 
@@ -29,11 +29,23 @@ const MONITOR_TICKS: u64 = 5;
 /// How long a node may be silent.
 const GRACE_SECONDS: i64 = 50;
 
+/// How long a node that has never reported anything may be silent.
+const STARTUP_GRACE_SECONDS: i64 = 60;
+
 /// A Lease is renewed every ten seconds: a node silent for longer than this is watched until its grace ends.
 const MISSED_SECONDS: i64 = 11;
 
 /// At most one node of a zone begins to lose its Pods in this many seconds.
 const EVICTION_SECONDS: i64 = 10;
+
+/// The same for a large zone of which many nodes are lost.
+const SLOW_EVICTION_SECONDS: i64 = 100;
+
+/// A zone with more nodes is large.
+const LARGE_ZONE: usize = 50;
+
+/// From this share on, in hundredths, many nodes of a zone are lost.
+const UNHEALTHY_PERCENT: usize = 55;
 
 /// A node that has come this recently is new.
 const NEW_SECONDS: i64 = 3;
@@ -106,11 +118,47 @@ fn monitor(view: &View<'_>) -> Outcome {
     for node in view.store.list::<Node>().filter(|node| ready_status(node) != "Unknown") {
         let silent = silent_seconds(view, node);
         if silent > MISSED_SECONDS {
-            let left = u64::try_from(GRACE_SECONDS - silent).unwrap_or(0).max(1);
+            let left = u64::try_from(grace_seconds(node) - silent).unwrap_or(0).max(1);
             outcome.look_again(WorkKey::Object(node.key()), left);
         }
     }
     outcome
+}
+
+/// How long the node may be silent.
+fn grace_seconds(node: &Node) -> i64 {
+    if ready_condition(node).is_some() { GRACE_SECONDS } else { STARTUP_GRACE_SECONDS }
+}
+
+/// How many nodes of a zone are lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZoneState {
+    /// Few.
+    Normal,
+    /// Many.
+    PartialDisruption,
+    /// All.
+    FullDisruption,
+}
+
+/// The state of a zone with so many nodes that are ready, and are not.
+pub fn zone_state(ready: usize, not_ready: usize) -> ZoneState {
+    match (ready, not_ready) {
+        (0, 1..) => ZoneState::FullDisruption,
+        (_, 3..) if not_ready * 100 >= UNHEALTHY_PERCENT * (ready + not_ready) => {
+            ZoneState::PartialDisruption
+        }
+        _ => ZoneState::Normal,
+    }
+}
+
+/// In how many seconds one node of a zone of that size begins to lose its Pods; `None` when none does.
+pub fn eviction_seconds(state: ZoneState, size: usize) -> Option<i64> {
+    match state {
+        ZoneState::Normal | ZoneState::FullDisruption => Some(EVICTION_SECONDS),
+        ZoneState::PartialDisruption if size > LARGE_ZONE => Some(SLOW_EVICTION_SECONDS),
+        ZoneState::PartialDisruption => None,
+    }
 }
 
 /// How long nothing has been heard of the node.
@@ -152,7 +200,7 @@ fn look_at(view: &View<'_>, key: &ObjectKey, node: &Arc<Node>) -> Outcome {
         outcome.because = Some(because);
     }
     let silent = silent_seconds(view, node);
-    let is_lost = view.settings.kubelets && silent >= GRACE_SECONDS && ready_status(node) != "Unknown";
+    let is_lost = view.settings.kubelets && silent >= grace_seconds(node) && ready_status(node) != "Unknown";
     let mut seen = Node::clone(node);
     if is_lost {
         mark_lost(&mut seen, view.now);
@@ -266,11 +314,10 @@ fn wanted_taints(node: &Node, store: &Store, now: Timestamp) -> (Vec<Taint>, Opt
     let mut wait = None;
     if let Some(key) = driving.filter(|_| store.list::<Node>().any(|other| is_well(other, node))) {
         let has = node.spec.taints.iter().any(|taint| taint.effect == "NoExecute" && is_ours(taint));
-        let left = if has { 0 } else { seconds_to_wait(node, store, now) };
-        if left > 0 {
-            wait = u64::try_from(left).ok();
-        } else {
-            wanted.push((key, "NoExecute"));
+        match if has { Some(0) } else { seconds_to_wait(node, store, now) } {
+            Some(left) if left > 0 => wait = u64::try_from(left).ok(),
+            Some(_) => wanted.push((key, "NoExecute")),
+            None => {}
         }
     }
     let is_wanted =
@@ -295,17 +342,21 @@ fn is_well(other: &Node, node: &Node) -> bool {
     other.meta.name != node.meta.name && other.is_ready()
 }
 
-/// How long the node has to wait until another one of its zone has been given time.
-fn seconds_to_wait(node: &Node, store: &Store, now: Timestamp) -> i64 {
+/// How long the node has to wait until another one of its zone has been given time; `None` while so many nodes of the zone
+/// are lost that none is to lose its Pods.
+fn seconds_to_wait(node: &Node, store: &Store, now: Timestamp) -> Option<i64> {
     let zone = node.meta.labels.get(ZONE);
-    let others = store
-        .list::<Node>()
-        .filter(|other| other.meta.name != node.meta.name && other.meta.labels.get(ZONE) == zone);
-    let taints = others.flat_map(|other| &other.spec.taints);
+    let is_beside =
+        |other: &&Arc<Node>| other.meta.name != node.meta.name && other.meta.labels.get(ZONE) == zone;
+    let others: Vec<&Arc<Node>> = store.list::<Node>().filter(is_beside).collect();
+    let not_ready = 1 + others.iter().filter(|other| !other.is_ready()).count();
+    let size = 1 + others.len();
+    let seconds = eviction_seconds(zone_state(size - not_ready, not_ready), size)?;
+    let taints = others.into_iter().flat_map(|other| &other.spec.taints);
     let driving = taints
         .filter(|taint| taint.effect == "NoExecute" && matches!(taint.key.as_str(), NOT_READY | UNREACHABLE));
     let last = driving.filter_map(|taint| taint.time_added).max();
-    last.map_or(0, |last| EVICTION_SECONDS - now.seconds_since(last))
+    Some(last.map_or(0, |last| seconds - now.seconds_since(last)))
 }
 
 #[cfg(test)]

@@ -92,8 +92,9 @@ pub fn reconcile(memory: &mut Memory, view: &View<'_>, key: &WorkKey) -> Outcome
             outcome
         }
         Plan::LeaveAfter(seconds) => {
-            let since = memory.due.get(key).map_or(view.now, |(since, _)| *since);
-            let due = Timestamp(since.0 + seconds);
+            // A Pod that is to go already does not go at another time because it is to put up with more, or less, by now.
+            let planned = memory.due.get(key).copied();
+            let (since, due) = planned.unwrap_or((view.now, Timestamp(view.now.0 + seconds)));
             if due <= view.now {
                 memory.due.remove(key);
                 let mut outcome = Outcome::default();

@@ -64,8 +64,13 @@ pub fn status_of(report: &Report<'_>) -> PodStatus {
     status.container_statuses =
         spec.containers.iter().map(|container| container_status(report, container, false)).collect();
     let over = worker.stage == Stage::Over;
-    let finished_phase = match phase_of(spec, &status, over || worker.stage == Stage::Finishing) {
+    let all: Vec<&ContainerStatus> =
+        status.init_container_statuses.iter().chain(&status.container_statuses).collect();
+    let is_terminal = over || worker.stage == Stage::Finishing;
+    let finished_phase = match phase_of(spec, &all, is_terminal) {
         _ if worker.deadline_passed || worker.evicted.is_some() => "Failed",
+        // What never ran, or is not known to have ended, has failed when the Pod ends.
+        phase if is_terminal && phase != "Succeeded" => "Failed",
         phase => phase,
     };
     if worker.deadline_passed && over {
@@ -88,7 +93,12 @@ pub fn status_of(report: &Report<'_>) -> PodStatus {
         phase => phase,
     }
     .to_string();
-    let readiness = Readiness::of(spec, &status, finished_phase);
+    let containers_ready = containers_ready(spec, Some(&all), finished_phase);
+    let readiness = Readiness {
+        initialized: initialized(spec, Some(&all), finished_phase),
+        ready: ready(spec, &status.conditions, containers_ready.clone()),
+        containers_ready,
+    };
     set_conditions(report, &mut status, &readiness);
     if let Some(message) = &worker.evicted {
         status.set_condition("DisruptionTarget", "True", "TerminationByKubelet", message, report.now);
@@ -228,140 +238,187 @@ fn end_of(text: &str, bytes: usize) -> String {
     text[from.unwrap_or(text.len())..].to_string()
 }
 
-/// The phase that the containers amount to.
-fn phase_of(spec: &PodSpec, status: &PodStatus, final_: bool) -> &'static str {
-    let is_done = |status: &ContainerStatus| {
-        status
-            .state
-            .terminated
-            .as_ref()
-            .or(status.last_state.terminated.as_ref().filter(|_| status.state.waiting.is_some()))
-            .map(|t| t.exit_code)
-    };
-    let mut initializing = false;
-    let mut init_failed = false;
-    for (container, status) in spec.init_containers.iter().zip(&status.init_container_statuses) {
-        if is_sidecar(container) {
-            initializing |= status.state.waiting.is_some() && status.last_state.terminated.is_none();
-            continue;
-        }
-        match is_done(status) {
-            Some(0) if status.state.terminated.is_some() => {}
-            Some(code) if code != 0 && !is_restarted(spec, container, true, code) => init_failed = true,
-            _ => initializing = true,
-        }
-    }
-    let (mut waiting, mut running, mut stopped, mut succeeded, mut returning) = (0, 0, 0, 0, 0);
-    for (container, status) in spec.containers.iter().zip(&status.container_statuses) {
-        match (&status.state, is_done(status)) {
-            (state, _) if state.running.is_some() => running += 1,
-            (_, Some(code)) => {
-                stopped += 1;
-                succeeded += i32::from(code == 0);
-                returning += i32::from(is_restarted(spec, container, false, code));
+/// The phase that the containers amount to. Of a container without a status nothing is known; `is_terminal` says that the
+/// kubelet runs nothing of the Pod any more.
+///
+/// Models: `pkg/kubelet/kubelet_pods.go` (`getPhase`).
+pub fn phase_of(spec: &PodSpec, statuses: &[&ContainerStatus], is_terminal: bool) -> &'static str {
+    let status_of = |container: &Container| statuses.iter().find(|status| status.name == container.name);
+    let ended = |state: &ContainerState| state.terminated.as_ref().map(|ended| ended.exit_code);
+    let has_begun = any_container_started(spec, statuses);
+    let (mut initializing, mut init_failed) = (false, false);
+    let (mut unknown, mut running, mut waiting, mut stopped, mut succeeded) = (0, 0, 0, 0, 0);
+    for container in &spec.init_containers {
+        let Some(status) = status_of(container) else {
+            if is_sidecar(container) {
+                unknown += 1;
+            } else {
+                initializing = true;
             }
-            _ => waiting += 1,
+            continue;
+        };
+        let (is_running, is_waiting) = (status.state.running.is_some(), status.state.waiting.is_some());
+        let code = ended(&status.state).or(ended(&status.last_state).filter(|_| is_waiting));
+        if is_sidecar(container) {
+            running += i32::from(is_running);
+            let is_pending = is_running && status.started != Some(true) || is_waiting && code.is_none();
+            waiting += i32::from(is_waiting && code.is_none());
+            initializing |= is_pending && !has_begun;
+        } else {
+            match code {
+                Some(0) => {}
+                Some(code) if is_restarted(spec, container, true, code) => initializing = true,
+                Some(_) => init_failed = true,
+                None => initializing = true,
+            }
         }
     }
-    let ever_ran = running + stopped > 0;
+    let mut is_to_restart = false;
+    for container in &spec.containers {
+        let Some(status) = status_of(container) else {
+            unknown += 1;
+            continue;
+        };
+        let is_waiting = status.state.waiting.is_some();
+        let code = ended(&status.state);
+        if status.state.running.is_some() {
+            running += 1;
+        } else if code.is_some() || is_waiting && status.last_state.terminated.is_some() {
+            stopped += 1;
+            succeeded += i32::from(code == Some(0));
+            let code = code.or(ended(&status.last_state));
+            is_to_restart |= code.is_some_and(|code| is_restarted(spec, container, false, code));
+        } else if is_waiting {
+            waiting += 1;
+        } else {
+            unknown += 1;
+        }
+    }
+    let ended_as = if stopped == succeeded { "Succeeded" } else { "Failed" };
     match () {
         () if init_failed => "Failed",
-        () if final_ && running == 0 && stopped + waiting > 0 && initializing => "Failed",
-        () if initializing && !ever_ran => "Pending",
-        () if final_ && running == 0 && stopped == succeeded && waiting == 0 => "Succeeded",
-        () if final_ && running == 0 => "Failed",
-        () if waiting > 0 => "Pending",
-        () if running > 0 => "Running",
-        () if stopped > 0 && returning > 0 => "Running",
-        () if stopped > 0 && stopped == succeeded => "Succeeded",
-        () if stopped > 0 => "Failed",
+        () if initializing || waiting > 0 => "Pending",
+        () if running > 0 && unknown == 0 => "Running",
+        () if running == 0 && stopped > 0 && unknown == 0 => match is_to_restart {
+            false => ended_as,
+            true if is_terminal => ended_as,
+            true => "Running",
+        },
         () => "Pending",
     }
 }
 
-/// The three conditions that follow from the containers: status, reason and message each.
-struct Readiness {
-    initialized: (bool, &'static str, String),
-    containers_ready: (bool, &'static str, String),
-    ready: (bool, &'static str, String),
+/// Whether a container that is no init container runs or has run.
+fn any_container_started(spec: &PodSpec, statuses: &[&ContainerStatus]) -> bool {
+    let is_main =
+        |status: &ContainerStatus| spec.containers.iter().any(|container| container.name == status.name);
+    let has_run = |status: &ContainerStatus| {
+        let (state, last) = (&status.state, &status.last_state);
+        state.running.is_some() || state.terminated.is_some() || last.terminated.is_some()
+    };
+    statuses.iter().any(|status| is_main(status) && has_run(status))
 }
 
-impl Readiness {
-    fn of(spec: &PodSpec, status: &PodStatus, phase: &str) -> Self {
-        let names = |names: Vec<&str>| format!("[{}]", names.join(" "));
-        let yes = |reason: &'static str| (true, reason, String::new());
-        let incomplete: Vec<&str> = spec
-            .init_containers
-            .iter()
-            .zip(&status.init_container_statuses)
-            .filter(|(container, status)| match is_sidecar(container) {
-                true => {
-                    status.started != Some(true)
-                        && status.last_state.terminated.is_none()
-                        && status.state.terminated.is_none()
-                }
-                false => !status.ready,
-            })
-            .map(|(_, status)| status.name.as_str())
-            .collect();
-        let main_ran = status
-            .container_statuses
-            .iter()
-            .any(|c| c.state.waiting.is_none() || c.last_state.terminated.is_some());
-        let initialized = match phase {
-            "Succeeded" => yes("PodCompleted"),
-            _ if !incomplete.is_empty() && !main_ran => (
-                false,
-                "ContainersNotInitialized",
-                format!("containers with incomplete status: {}", names(incomplete)),
-            ),
-            _ => yes(""),
-        };
-        let sidecars =
-            spec.init_containers.iter().zip(&status.init_container_statuses).filter(|(c, _)| is_sidecar(c));
-        let unready: Vec<&str> = sidecars
-            .map(|(_, status)| status)
-            .chain(&status.container_statuses)
-            .filter(|status| !status.ready)
-            .map(|status| status.name.as_str())
-            .collect();
-        let containers_ready = match phase {
-            "Succeeded" => (false, "PodCompleted", String::new()),
-            "Failed" => (false, "PodFailed", String::new()),
-            _ if unready.is_empty() => yes(""),
-            _ => (false, "ContainersNotReady", format!("containers with unready status: {}", names(unready))),
-        };
-        let closed: Vec<String> = spec
-            .readiness_gates
-            .iter()
-            .filter_map(|gate| {
-                let of_type = |c: &&PodCondition| c.condition_type == gate.condition_type;
-                match status.conditions.iter().find(of_type) {
-                    None => Some(format!(
-                        "corresponding condition of pod readiness gate \"{}\" does not exist.",
-                        gate.condition_type
-                    )),
-                    Some(condition) if condition.status != "True" => Some(format!(
-                        "the status of pod readiness gate \"{}\" is not \"True\", but {}",
-                        gate.condition_type, condition.status
-                    )),
-                    Some(_) => None,
-                }
-            })
-            .collect();
-        let ready = if containers_ready.0 && !closed.is_empty() {
-            (false, "ReadinessGatesNotReady", closed.join(", "))
-        } else {
-            containers_ready.clone()
-        };
-        Self { initialized, containers_ready, ready }
+/// What a condition says: whether it holds, the reason in one word, the message.
+pub type Told = (bool, &'static str, String);
+
+fn plain(holds: bool) -> Told {
+    (holds, "", String::new())
+}
+
+/// Names as Go prints a list of them.
+fn listed(what: &str, names: &[&str]) -> Option<String> {
+    (!names.is_empty()).then(|| format!("containers with {what} status: [{}]", names.join(" ")))
+}
+
+/// The condition `Initialized`.
+///
+/// Models: `pkg/kubelet/status/generate.go` (`GeneratePodInitializedCondition`).
+pub fn initialized(spec: &PodSpec, statuses: Option<&[&ContainerStatus]>, phase: &str) -> Told {
+    let statuses = match statuses {
+        None if !spec.init_containers.is_empty() => {
+            return (false, "UnknownContainerStatuses", String::new());
+        }
+        statuses => statuses.unwrap_or_default(),
+    };
+    let (mut unknown, mut incomplete) = (Vec::new(), Vec::new());
+    for container in &spec.init_containers {
+        let name = container.name.as_str();
+        match statuses.iter().find(|status| status.name == name) {
+            None => unknown.push(name),
+            Some(status) if is_sidecar(container) && status.started == Some(true) => {}
+            Some(status) if !is_sidecar(container) && status.ready => {}
+            Some(_) => incomplete.push(name),
+        }
     }
+    if phase == "Succeeded" && unknown.is_empty() {
+        return (true, "PodCompleted", String::new());
+    }
+    if (unknown.is_empty() && incomplete.is_empty()) || any_container_started(spec, statuses) {
+        return plain(true);
+    }
+    let parts: Vec<String> =
+        listed("unknown", &unknown).into_iter().chain(listed("incomplete", &incomplete)).collect();
+    (false, "ContainersNotInitialized", parts.join(", "))
+}
+
+/// The condition `ContainersReady`.
+///
+/// Models: `pkg/kubelet/status/generate.go` (`GenerateContainersReadyCondition`).
+pub fn containers_ready(spec: &PodSpec, statuses: Option<&[&ContainerStatus]>, phase: &str) -> Told {
+    let Some(statuses) = statuses else { return (false, "UnknownContainerStatuses", String::new()) };
+    let sidecars = spec.init_containers.iter().filter(|container| is_sidecar(container));
+    let (mut unknown, mut unready) = (Vec::new(), Vec::new());
+    for container in sidecars.chain(&spec.containers) {
+        let name = container.name.as_str();
+        match statuses.iter().find(|status| status.name == name) {
+            None => unknown.push(name),
+            Some(status) if !status.ready => unready.push(name),
+            Some(_) => {}
+        }
+    }
+    match phase {
+        "Succeeded" if unknown.is_empty() => return (false, "PodCompleted", String::new()),
+        "Failed" if unknown.is_empty() => return (false, "PodFailed", String::new()),
+        _ => {}
+    }
+    let parts: Vec<String> =
+        listed("unknown", &unknown).into_iter().chain(listed("unready", &unready)).collect();
+    if parts.is_empty() { plain(true) } else { (false, "ContainersNotReady", parts.join(", ")) }
+}
+
+/// The condition `Ready`: that of the containers, and whatever else the Pod's gates ask for.
+///
+/// Models: `pkg/kubelet/status/generate.go` (`GeneratePodReadyCondition`).
+pub fn ready(spec: &PodSpec, conditions: &[PodCondition], containers_ready: Told) -> Told {
+    if !containers_ready.0 {
+        return containers_ready;
+    }
+    let closed = spec.readiness_gates.iter().filter_map(|gate| {
+        let gate = gate.condition_type.as_str();
+        match conditions.iter().find(|condition| condition.condition_type == gate) {
+            None => Some(format!("corresponding condition of pod readiness gate \"{gate}\" does not exist.")),
+            Some(condition) if condition.status != "True" => Some(format!(
+                "the status of pod readiness gate \"{gate}\" is not \"True\", but {}",
+                condition.status
+            )),
+            Some(_) => None,
+        }
+    });
+    let closed: Vec<String> = closed.collect();
+    if closed.is_empty() { plain(true) } else { (false, "ReadinessGatesNotReady", closed.join(", ")) }
+}
+
+/// The three conditions that follow from the containers.
+struct Readiness {
+    initialized: Told,
+    containers_ready: Told,
+    ready: Told,
 }
 
 fn set_conditions(report: &Report<'_>, status: &mut PodStatus, readiness: &Readiness) {
     let stage = report.worker.stage;
     let sandbox = (Stage::Sandboxed..=Stage::Finishing).contains(&stage) && !report.worker.sandbox_gone;
-    let plain = |status: bool| (status, "", String::new());
     let old = std::mem::take(&mut status.conditions);
     let is_own = |condition: &PodCondition| OWN_CONDITIONS.contains(&condition.condition_type.as_str());
     status.conditions = old.iter().filter(|condition| !is_own(condition)).cloned().collect();

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::authn::{self, Identity};
 use super::authz::{self, Access};
@@ -178,7 +178,9 @@ fn carry_out(
         let written = passage.check(Stage::Admit, result)?;
         passage.pass(Stage::Admit);
         passage.pass(Stage::Store);
-        return Ok((Response { object: request.body.clone(), changed: true, warnings: Vec::new() }, written));
+        let success =
+            json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
+        return Ok((Response { object: success, changed: true, warnings: Vec::new() }, written));
     }
     let (written, warnings) = match request.verb {
         Verb::Create => create(transaction, request, identity, passage, request.body.clone())?,

@@ -28,6 +28,8 @@ pub struct Details {
     pub kind: String,
     /// Each single mistake.
     pub causes: Vec<Cause>,
+    /// After how many seconds to try again; 0 where it does not say.
+    pub retry_after_seconds: i64,
 }
 
 /// One mistake.
@@ -48,6 +50,7 @@ impl Status {
             group: kind.group().to_string(),
             kind: kind.plural().to_string(),
             causes: Vec::new(),
+            ..Details::default()
         };
         Self { code, reason, message, details }
     }
@@ -97,6 +100,7 @@ impl Status {
             group: group.to_string(),
             kind: resource.to_string(),
             causes: Vec::new(),
+            ..Details::default()
         };
         Self {
             code: 403,
@@ -168,14 +172,18 @@ impl Status {
     pub fn to_value(&self) -> Value {
         let cause = |c: &Cause| json!({"reason": c.reason, "message": c.message, "field": c.field});
         let details = &self.details;
-        json!({
+        let mut value = json!({
             "apiVersion": "v1", "kind": "Status", "metadata": {}, "status": "Failure", "message": self.message,
             "reason": self.reason, "code": self.code,
             "details": {
                 "name": details.name, "group": details.group, "kind": details.kind,
                 "causes": details.causes.iter().map(cause).collect::<Vec<_>>(),
             },
-        })
+        });
+        if details.retry_after_seconds > 0 {
+            value["details"]["retryAfterSeconds"] = json!(details.retry_after_seconds);
+        }
+        value
     }
 }
 
