@@ -20,12 +20,12 @@ mod cluster_dns;
 mod deployment_rolling;
 #[path = "facts/deployment_status.rs"]
 mod deployment_status;
-#[path = "facts/policies.rs"]
-mod policies;
 #[path = "facts/kubelet.rs"]
 mod kubelet;
 #[path = "facts/node_lifecycle.rs"]
 mod node_lifecycle;
+#[path = "facts/policies.rs"]
+mod policies;
 #[path = "facts/replicaset.rs"]
 mod replicaset;
 #[allow(dead_code)]

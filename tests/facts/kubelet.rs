@@ -678,7 +678,11 @@ fn reasons(case: &Case) -> Verdict {
     ];
     let known = list(&case.expect["reasons"]);
     all(scenes.into_iter().map(|(reason, container, ticks)| {
-        let found = after(container, "Always", ticks).waiting()["reason"].clone();
+        let mut node = after(container, "Always", ticks);
+        while node.waiting().is_null() && node.scene.cluster.visible_tick() < 200 {
+            node.scene.ticks(1);
+        }
+        let found = node.waiting()["reason"].clone();
         all([same("reason", found.clone(), json!(reason)), holds(reason, known.contains(&found))])
     }))
 }

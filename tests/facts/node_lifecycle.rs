@@ -1304,7 +1304,7 @@ fn drain(case: &Case) -> Verdict {
         flags.push("--force".to_string());
     }
     let output = scene.run(&format!("kubectl drain node-1 {}", flags.join(" ")));
-    let said = format!("{}{}", output.stdout, output.stderr);
+    let said = format!("{}{}", output.stdout, output.stderr).replace('\n', " / ");
     let expected = &case.expect;
     let mut verdicts = Vec::new();
     if expected.get("local_storage").is_some() {
