@@ -3,7 +3,10 @@
 //!
 //! Models: the discovery documents of v1.36.2. Leaves out: subresources.
 
+use super::kind::Kind;
+
 const TABLE: &str = include_str!("schema/resources.tsv");
+const ADDED_VERBS: &str = "delete,deletecollection,get,list,patch,create,update,watch";
 const VERBS: &str = "create,delete,deletecollection,get,list,patch,update,watch";
 
 /// One resource.
@@ -39,6 +42,20 @@ impl ApiResource {
     }
 }
 
+/// The resource of a kind that somebody added.
+pub fn added(kind: Kind) -> Option<ApiResource> {
+    let Kind::Custom(custom) = kind else { return None };
+    Some(ApiResource {
+        plural: kind.plural(),
+        short_names: custom.short_list(),
+        api_version: custom.api_version(),
+        namespaced: kind.is_namespaced(),
+        kind: kind.name(),
+        verbs: ADDED_VERBS,
+        categories: "",
+    })
+}
+
 /// Every resource, the core group first, then by group and name.
 pub fn resources() -> impl Iterator<Item = ApiResource> {
     TABLE.lines().map(|line| {
@@ -69,7 +86,6 @@ pub fn find(word: &str) -> Option<ApiResource> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::kind::Kind;
 
     #[test]
     fn words_mean_resources() {

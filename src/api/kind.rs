@@ -1,7 +1,11 @@
-//! The kinds that the cluster knows.
+//! The kinds that the cluster knows, and those that somebody added.
+
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
 
 /// How a kind is called and addressed.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KindInfo {
     /// `Deployment`.
     pub name: &'static str,
@@ -23,11 +27,108 @@ pub struct KindInfo {
     pub simulated: bool,
 }
 
+/// A kind that somebody added: how it is called and addressed. Two are the same when they are called the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "CustomNames", into = "CustomNames")]
+pub struct CustomKind(&'static Added);
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Added {
+    info: KindInfo,
+    api_version: &'static str,
+    short_list: &'static str,
+}
+
+impl CustomKind {
+    /// `stable.example.com/v1`.
+    pub fn api_version(self) -> &'static str {
+        self.0.api_version
+    }
+
+    /// Its short names, separated by commas.
+    pub fn short_list(self) -> &'static str {
+        self.0.short_list
+    }
+}
+
+/// What a kind that somebody added is called.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CustomNames {
+    /// `CronTab`.
+    pub name: String,
+    /// `stable.example.com`.
+    pub group: String,
+    /// `v1`.
+    pub version: String,
+    /// `crontabs`.
+    pub plural: String,
+    /// `crontab`.
+    pub singular: String,
+    /// `ct`.
+    pub short_names: Vec<String>,
+    /// Whether its objects stand in a namespace.
+    pub namespaced: bool,
+}
+
+/// The most kinds that are remembered; what comes after them shares one.
+const MAX_CUSTOM_KINDS: usize = 10_000;
+
+impl From<CustomNames> for CustomKind {
+    /// Names are remembered for as long as the program runs, each once.
+    fn from(names: CustomNames) -> Self {
+        static KNOWN: Mutex<Vec<&'static Added>> = Mutex::new(Vec::new());
+        let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let is_same = |added: &&&'static Added| CustomNames::from(CustomKind(added)) == names;
+        if let Some(added) = known.iter().find(is_same) {
+            return Self(added);
+        }
+        let names = if known.len() < MAX_CUSTOM_KINDS { names } else { CustomNames::default() };
+        let keep = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+        let api_version = keep(format!("{}/{}", names.group, names.version));
+        let short_list = keep(names.short_names.join(","));
+        let short_names: Vec<&'static str> = names.short_names.into_iter().map(keep).collect();
+        let info = KindInfo {
+            name: keep(names.name),
+            group: keep(names.group),
+            version: keep(names.version),
+            plural: keep(names.plural),
+            singular: keep(names.singular),
+            short_names: Box::leak(short_names.into_boxed_slice()),
+            namespaced: names.namespaced,
+            in_all: false,
+            simulated: false,
+        };
+        let added: &'static Added = Box::leak(Box::new(Added { info, api_version, short_list }));
+        known.push(added);
+        Self(added)
+    }
+}
+
+impl From<CustomKind> for CustomNames {
+    fn from(CustomKind(added): CustomKind) -> Self {
+        let info = &added.info;
+        Self {
+            name: info.name.to_string(),
+            group: info.group.to_string(),
+            version: info.version.to_string(),
+            plural: info.plural.to_string(),
+            singular: info.singular.to_string(),
+            short_names: info.short_names.iter().map(ToString::to_string).collect(),
+            namespaced: info.namespaced,
+        }
+    }
+}
+
 macro_rules! kinds {
     ($( $(#[$doc:meta])* $name:ident: $group:literal $version:literal $plural:literal $singular:literal [$($short:literal),*] $scope:ident $($flag:ident)*; )*) => {
         /// A kind of object, in a fixed order.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-        pub enum Kind { $( $(#[$doc])* $name, )* }
+        pub enum Kind {
+            $( $(#[$doc])* $name, )*
+            /// A kind that somebody added.
+            Custom(CustomKind),
+        }
 
         impl Kind {
             /// Every kind.
@@ -42,7 +143,9 @@ macro_rules! kinds {
                     simulated: true $(&& kinds!(@simulated $flag))*,
                     };
                     &INFO
-                } )* }
+                } )*
+                    Self::Custom(custom) => &custom.0.info,
+                }
             }
         }
     };
@@ -246,27 +349,47 @@ impl Kind {
     /// The kind that a person means by `po`, `pod`, `pods`, `Deployment` or `deployments.apps`.
     pub fn from_resource(word: &str) -> Option<Self> {
         let word = word.to_ascii_lowercase();
-        Self::ALL.iter().copied().find(|kind| {
-            let info = kind.info();
-            let plain = match word.split_once('.') {
-                None => word.as_str(),
-                Some((plain, group)) if group == info.group => plain,
-                Some((plain, rest))
-                    if rest.strip_prefix(info.version).and_then(|r| r.strip_prefix('.'))
-                        == Some(info.group) =>
-                {
-                    plain
-                }
-                Some(_) => return false,
-            };
-            plain == info.plural || plain == info.singular || info.short_names.contains(&plain)
-        })
+        Self::ALL.iter().copied().find(|kind| kind.is_called(&word))
+    }
+
+    /// Whether a word in small letters means it: `po`, `pods`, `deployments.apps`, `deployments.v1.apps`.
+    pub fn is_called(self, word: &str) -> bool {
+        let info = self.info();
+        let plain = match word.split_once('.') {
+            None => word,
+            Some((plain, group)) if group == info.group => plain,
+            Some((plain, rest))
+                if rest.strip_prefix(info.version).and_then(|r| r.strip_prefix('.')) == Some(info.group) =>
+            {
+                plain
+            }
+            Some(_) => return false,
+        };
+        plain == info.plural || plain == info.singular || info.short_names.contains(&plain)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_added_kind_is_the_same_wherever_it_is_named() {
+        let names = CustomNames {
+            name: "Boat".to_string(),
+            group: "example.com".to_string(),
+            version: "v1".to_string(),
+            plural: "boats".to_string(),
+            short_names: vec!["bt".to_string()],
+            ..CustomNames::default()
+        };
+        let (one, other) = (Kind::Custom(names.clone().into()), Kind::Custom(names.into()));
+        assert_eq!(one, other);
+        assert!(one.is_called("boats.example.com") && one.is_called("bt") && !one.is_called("pods"));
+        let text = serde_json::to_string(&one).unwrap();
+        assert_eq!(serde_json::from_str::<Kind>(&text).unwrap(), one);
+        assert!(one > Kind::Pod, "they come after the others");
+    }
 
     #[test]
     fn a_resource_word_names_its_kind() {

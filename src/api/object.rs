@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::codec::{Codec, CodecError};
-use super::kind::Kind;
+use super::kind::{CustomNames, Kind};
 use super::kinds::apps::{Deployment, ReplicaSet, ReplicationController};
 use super::kinds::batch::{CronJob, Job};
 use super::kinds::cluster::{ConfigMap, Lease, Namespace, Node};
@@ -198,6 +198,27 @@ impl Object {
             namespace: self.meta().namespace.clone(),
             name: self.meta().name.clone(),
         }
+    }
+
+    /// The kind that it adds, if it is a CustomResourceDefinition: in the version that is stored.
+    pub fn added_kind(&self) -> Option<Kind> {
+        let Self::Plain(definition) = self else { return None };
+        let spec =
+            definition.rest.get("spec").filter(|_| definition.kind == Kind::CustomResourceDefinition)?;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+        let names = &spec["names"];
+        let short_names = names["shortNames"].as_array().into_iter().flatten();
+        let mut versions = spec["versions"].as_array()?.iter();
+        let names = CustomNames {
+            name: text(&names["kind"]),
+            group: text(&spec["group"]),
+            version: text(&versions.find(|version| version["storage"] == true)?["name"]),
+            plural: text(&names["plural"]),
+            singular: text(&names["singular"]),
+            short_names: short_names.map(text).collect(),
+            namespaced: spec["scope"] == "Namespaced",
+        };
+        Some(Kind::Custom(names.into()))
     }
 
     /// The typed object, if it is of that kind.

@@ -10,6 +10,7 @@ use crate::api::kind::Kind;
 use crate::api::object::Object;
 use crate::cluster::server::authn;
 use crate::cluster::server::authz::{self, Access};
+use crate::cluster::server::custom;
 use crate::cluster::server::select::Selection;
 use crate::cluster::server::status::Status;
 
@@ -57,6 +58,9 @@ const ABSENT: &[&[&str]] = &[
 /// When the server has no such kind.
 pub fn kind_of(word: &str, host: &dyn Host) -> Result<Kind, Failure> {
     if let Some(kind) = Kind::from_resource(word).filter(|kind| host.kinds().contains(kind)) {
+        return Ok(kind);
+    }
+    if let Some(kind) = custom::of_word(host.store(), word) {
         return Ok(kind);
     }
     let plain = word.split('.').next().unwrap_or(word);

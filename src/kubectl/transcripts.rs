@@ -66,6 +66,46 @@ fn apply_says_created_then_unchanged_then_configured() {
 }
 
 #[test]
+fn a_kind_that_somebody_adds_has_objects_until_its_definition_goes() {
+    const DEFINITION: &str = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "boats.example.com"}, "spec": {"group": "example.com", "scope": "Namespaced",
+        "names": {"kind": "Boat", "plural": "boats", "shortNames": ["bt"]}, "versions": [{"name": "v1", "served": true,
+        "storage": true, "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object",
+        "properties": {"masts": {"type": "integer", "default": 2}}}}}}}]}}"#;
+    const BOAT: &str = "apiVersion: example.com/v1\nkind: Boat\nmetadata: {name: anna}\nspec: {}\n";
+    let mut terminal = terminal();
+    terminal.files.insert("crd.json".to_string(), DEFINITION.to_string());
+    terminal.files.insert("boat.yaml".to_string(), BOAT.to_string());
+    terminal.files.insert("bad.yaml".to_string(), BOAT.replace("anna", "otto").replace("{}", "{sails: 3}"));
+    check(
+        &mut terminal,
+        &[
+            (
+                "kubectl apply -f boat.yaml",
+                "E|error: resource mapping not found for name: \"anna\" namespace: \"\" from \"boat.yaml\": no matches for kind \"Boat\" in version \"example.com/v1\"\nE|ensure CRDs are installed first\n[exit 1]\n",
+            ),
+            (
+                "kubectl apply -f crd.json",
+                "customresourcedefinition.apiextensions.k8s.io/boats.example.com created\n",
+            ),
+            ("kubectl apply -f boat.yaml", "boat.example.com/anna created\n"),
+            ("kubectl apply -f boat.yaml", "boat.example.com/anna unchanged\n"),
+            ("kubectl get bt anna -o jsonpath={.spec.masts}/{.metadata.generation}", "2/1"),
+            (
+                "kubectl apply -f bad.yaml",
+                "E|Error from server (BadRequest): error when creating \"bad.yaml\": Boat in version \"v1\" cannot be handled as a Boat: strict decoding error: unknown field \"spec.sails\"\n[exit 1]\n",
+            ),
+            ("kubectl get boats", "NAME   AGE\nanna   0s\n"),
+            (
+                "kubectl delete crd boats.example.com",
+                "customresourcedefinition.apiextensions.k8s.io \"boats.example.com\" deleted\n",
+            ),
+            ("kubectl get boats", "E|error: the server doesn't have a resource type \"boats\"\n[exit 1]\n"),
+        ],
+    );
+}
+
+#[test]
 fn apply_of_a_created_object_warns_once() {
     let mut terminal = terminal();
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {a: \"1\"}\n";

@@ -57,8 +57,10 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
         outcome.look_again(key.clone(), u64::try_from(due - view.now.0).unwrap_or(1));
         return outcome;
     }
-    let kinds = || Kind::ALL.iter().copied().filter(|kind| kind.is_namespaced());
-    let content: Vec<&Object> = kinds().flat_map(|kind| view.store.objects_in(kind, name)).collect();
+    let definitions = view.store.objects_of(Kind::CustomResourceDefinition);
+    let kinds = Kind::ALL.iter().copied().chain(definitions.filter_map(Object::added_kind));
+    let kinds = kinds.filter(|kind| kind.is_namespaced());
+    let content: Vec<&Object> = kinds.flat_map(|kind| view.store.objects_in(kind, name)).collect();
     let pods = content.iter().filter(|object| object.kind() == Kind::Pod).count();
     let saw = Because::new("because.namespace.saw")
         .with("namespace", name)

@@ -6,6 +6,7 @@
 pub mod admit;
 pub mod authn;
 pub mod authz;
+pub mod custom;
 pub mod decode;
 pub mod default;
 pub mod events;

@@ -13,13 +13,14 @@ use super::select::Selection;
 use super::status::Status;
 use super::transaction::{Transaction, Written};
 use super::write::Operation;
-use super::{decode, default, eviction, managed, patch, prepare, scale, validate};
+use super::{custom, decode, default, eviction, managed, patch, prepare, scale, validate};
 use crate::api::kind::Kind;
 use crate::api::object::Object;
 use crate::api::time::Timestamp;
 use crate::api::{discovery, schema, versions};
 use crate::cluster::diff::{FieldChange, diff};
 use crate::cluster::fact::Stage;
+use crate::cluster::store::Store;
 
 /// What the stages said, in order; the last one is the refusal if there was one.
 #[derive(Clone, Debug, Default)]
@@ -199,7 +200,15 @@ fn carry_out(
         Verb::Apply => {
             let stored = transaction.store.object(&request.key()).cloned();
             let live = stored.as_ref().map(managed::with_managers);
-            let result = managed::applied(request, live.as_ref(), transaction.now);
+            let result = match (request.kind, &live) {
+                // Who manages what of such an object is not written down.
+                (Kind::Custom(_), live) => {
+                    let mut body = live.clone().unwrap_or_else(|| Value::Object(Default::default()));
+                    patch::merge(&mut body, &request.body);
+                    Ok(body)
+                }
+                (_, live) => managed::applied(request, live.as_ref(), transaction.now),
+            };
             let body = passage.check(Stage::Decode, result)?;
             match stored {
                 Some(stored) => replace(transaction, request, identity, passage, &stored, body)?,
@@ -279,10 +288,22 @@ fn create(
             spec.insert("serviceAccountName".to_string(), Value::from("default"));
         }
     }
-    let (object, warnings) = read(request, body, None, transaction.now, passage)?;
+    let (object, warnings) = match request.kind {
+        Kind::Custom(_) => read_custom(transaction.store, request, body, None, passage)?,
+        _ => read(request, body, None, transaction.now, passage)?,
+    };
     let result = authz::refuse_escalation(transaction.store, identity, None, &object)
         .and_then(|()| transaction.create(object));
-    Ok((passage.check(Stage::Admit, result)?, warnings))
+    let written = passage.check(Stage::Admit, result)?;
+    if let (Kind::CustomResourceDefinition, Some(created), false) =
+        (request.kind, &written.new, request.options.dry_run)
+    {
+        // The server's own controllers take the new names at once; who asked is answered before.
+        let established = custom::established(created, transaction.now);
+        let result = transaction.update_status(established);
+        passage.check(Stage::Store, result)?;
+    }
+    Ok((written, warnings))
 }
 
 fn replace(
@@ -293,7 +314,10 @@ fn replace(
     stored: &Object,
     body: Value,
 ) -> Result<(Written, Vec<String>), Status> {
-    let (object, warnings) = read(request, body, Some(stored), transaction.now, passage)?;
+    let (object, warnings) = match request.kind {
+        Kind::Custom(_) => read_custom(transaction.store, request, body, Some(stored), passage)?,
+        _ => read(request, body, Some(stored), transaction.now, passage)?,
+    };
     let result =
         authz::refuse_escalation(transaction.store, identity, Some(stored), &object).and_then(|()| {
             match request.subresource.as_str() {
@@ -364,6 +388,46 @@ fn read(
     let mut object = passage.check(Stage::Decode, decoded)?;
     managed::settle(stored, &mut object);
     Ok((object, warnings))
+}
+
+/// Decodes, defaults and validates a body of a kind that somebody added, by the schema of its definition.
+fn read_custom(
+    store: &Store,
+    request: &Request,
+    mut body: Value,
+    stored: Option<&Object>,
+    passage: &mut Passage,
+) -> Result<(Object, Vec<String>), Status> {
+    let kind = request.kind;
+    let result = address(request, &mut body).and_then(|()| {
+        let definition = custom::definition(store, kind).ok_or_else(Status::no_such_resource)?;
+        let read = definition.read(&body, request.options.field_validation);
+        read.map(|read| (definition, read)).map_err(|error| undecodable(request, &error))
+    });
+    let (definition, decoded) = passage.check(Stage::Decode, result)?;
+    passage.pass(Stage::Decode);
+    let warnings = match request.options.field_validation {
+        FieldValidation::Warn => decoded.dropped.into_iter().map(|problem| problem.text).collect(),
+        _ => Vec::new(),
+    };
+    let mut value = decoded.value;
+    let sent = value.clone();
+    definition.default(&mut value);
+    passage.note(Stage::Default, filled_in(&sent, &value));
+    let old = stored.map(Object::to_value);
+    if request.subresource.is_empty() {
+        definition.prepare(old.as_ref(), &mut value);
+    }
+    let mut errors = validate::validate_metadata(&value, kind.is_namespaced());
+    errors.extend(definition.judge(&value));
+    if !errors.is_empty() {
+        let name = value["metadata"]["name"].as_str().unwrap_or_default();
+        let status = Status::invalid(kind, name, errors.iter().map(validate::FieldError::cause).collect());
+        passage.check(Stage::Validate, Err(status))?;
+    }
+    passage.pass(Stage::Validate);
+    let decoded = Object::decode(kind, value).map_err(|error| Status::bad_request(error.to_string()));
+    Ok((passage.check(Stage::Decode, decoded)?, warnings))
 }
 
 /// Refuses a kind that is written in another way than the server knows it.
@@ -459,7 +523,7 @@ fn patched(request: &Request, stored: &Object) -> Result<Value, Status> {
         }
         (Verb::StrategicPatch, Some(schema)) => patch::strategic(schema, &mut value, &request.body),
         (Verb::JsonPatch, _) => patch::json(&mut value, &request.body),
-        _ => return Err(Status::method_not_allowed()),
+        _ => return Err(Status::unsupported_media_type()),
     };
     result.map(|()| value).map_err(|error| error.status())
 }

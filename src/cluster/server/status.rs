@@ -162,10 +162,22 @@ impl Status {
         Self { code: 500, reason: "InternalError", message, details: Details::default() }
     }
 
+    /// 404: there is no such resource at all.
+    pub fn no_such_resource() -> Self {
+        let message = "the server could not find the requested resource".to_string();
+        Self { code: 404, reason: "NotFound", message, details: Details::default() }
+    }
+
     /// 405: the verb does not exist for the resource.
     pub fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource".to_string();
         Self { code: 405, reason: "MethodNotAllowed", message, details: Details::default() }
+    }
+
+    /// 415: such a patch does not exist for a kind that somebody added.
+    pub fn unsupported_media_type() -> Self {
+        let message = "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml".to_string();
+        Self { code: 415, reason: "UnsupportedMediaType", message, details: Details::default() }
     }
 
     /// As the JSON that a client receives.

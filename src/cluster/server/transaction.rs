@@ -208,6 +208,13 @@ impl Transaction<'_> {
         let grace_seconds = granted_grace_seconds(&old, grace_seconds);
         let is_held = !new.meta().finalizers.is_empty() || holds_namespace(&new);
         if grace_seconds == 0 && !is_held {
+            if let Some(added) = old.added_kind() {
+                // Without its definition nothing of the kind can be reached.
+                let objects: Vec<ObjectKey> = self.store.objects_of(added).map(Object::key).collect();
+                for object in objects {
+                    self.store.remove(&object, self.writer, self.fact);
+                }
+            }
             self.store.remove(key, self.writer, self.fact);
             return Ok(Written { key: key.clone(), old: Some(old), new: None });
         }
@@ -390,7 +397,8 @@ fn has_generation(kind: Kind) -> bool {
         | Kind::PriorityLevelConfiguration
         | Kind::DeviceClass
         | Kind::ResourceSlice
-        | Kind::CSIDriver => true,
+        | Kind::CSIDriver
+        | Kind::Custom(_) => true,
         _ => false,
     }
 }
@@ -415,6 +423,9 @@ fn spec_differs(old: &Object, new: &Object) -> bool {
                 || old.meta.annotations != new.meta.annotations
         }
         _ if !has_generation(old.kind()) => false,
+        (Object::Plain(old), Object::Plain(new)) if matches!(old.kind, Kind::Custom(_)) => {
+            old.rest != new.rest
+        }
         (Object::Plain(old), Object::Plain(new)) => {
             old.rest.get("spec") != new.rest.get("spec")
                 || old.rest.get("webhooks") != new.rest.get("webhooks")

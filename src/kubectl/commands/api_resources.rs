@@ -5,6 +5,7 @@
 
 use super::{Call, Pending};
 use crate::api::discovery::{self, ApiResource};
+use crate::cluster::server::custom;
 use crate::kubectl::failure::Failure;
 use crate::kubectl::parse::{Flag, Takes};
 use crate::kubectl::print::{table, tabs};
@@ -32,7 +33,9 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     }
     let group = call.flags.text("api-group").map(str::to_string);
     let namespaced = call.flags.switch("namespaced");
-    let mut rows: Vec<ApiResource> = discovery::resources().collect();
+    let added = custom::kinds(call.host.store()).into_iter().filter_map(discovery::added);
+    let mut rows: Vec<ApiResource> = discovery::resources().chain(added).collect();
+    rows.sort_by_key(|row| (row.group(), row.plural));
     rows.retain(|row| group.as_ref().is_none_or(|group| row.group() == group));
     rows.retain(|row| namespaced.is_none_or(|namespaced| row.namespaced == namespaced));
     let (verbs, categories) = (call.flags.list("verbs"), call.flags.list("categories"));

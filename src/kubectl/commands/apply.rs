@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use super::create::{self, field_validation};
 use super::files::{self, Described};
 use super::{Call, Command, DryRun, NOTHING, Pending, Run, later};
+use crate::api::kind::Kind;
 use crate::api::labels::{Selector, labels_of};
 use crate::api::object::Object;
 use crate::api::{manifest, schema, versions};
@@ -277,7 +278,8 @@ fn apply(call: &mut Call, described: &Described, dry_run: DryRun) -> Result<(Val
         return Ok((live, "configured"));
     }
     let text = manifest::to_json(&patch);
-    let mut request = Request::new(Verb::StrategicPatch, kind, &described.namespace, &described.name, patch);
+    let verb = if matches!(kind, Kind::Custom(_)) { Verb::MergePatch } else { Verb::StrategicPatch };
+    let mut request = Request::new(verb, kind, &described.namespace, &described.name, patch);
     request.options.dry_run = dry_run == DryRun::Server;
     request.options.field_validation = field_validation(call);
     let mut response = call.host.ask(request).map_err(|status| {

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use super::{Call, DryRun, Pending, apply, files};
+use crate::api::kind::Kind;
 use crate::api::manifest;
 use crate::api::schema;
 use crate::cluster::server::patch;
@@ -87,7 +88,7 @@ fn pair(call: &mut Call, described: &files::Described) -> Result<(String, String
                 Some(root) => patch::three_way(root, &original, &modified, &live).map_err(Failure::error)?,
                 None => patch::three_way_merge(&original, &modified, &live),
             };
-            (Verb::StrategicPatch, patch)
+            (if matches!(kind, Kind::Custom(_)) { Verb::MergePatch } else { Verb::StrategicPatch }, patch)
         }
     };
     let mut request = Request::new(verb, kind, &described.namespace, &described.name, body);

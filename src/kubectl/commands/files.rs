@@ -9,7 +9,7 @@ use super::Call;
 use crate::api::discovery;
 use crate::api::kind::Kind;
 use crate::api::manifest;
-use crate::cluster::server::decode;
+use crate::cluster::server::{custom, decode};
 use crate::kubectl::failure::Failure;
 
 /// An object as a file describes it.
@@ -129,8 +129,8 @@ fn describe(call: &Call, source: &str, mut value: Value) -> Result<Described, Fa
         )));
     }
     let (name, given_namespace) = (text(&metadata, "name"), text(&metadata, "namespace"));
-    let Some(kind) =
-        kind_of_manifest(&api_version, &kind_name).filter(|kind| call.host.kinds().contains(kind))
+    let known = kind_of_manifest(&api_version, &kind_name).filter(|kind| call.host.kinds().contains(kind));
+    let Some(kind) = known.or_else(|| custom::of_manifest(call.host.store(), &api_version, &kind_name))
     else {
         let is_known = |resource: discovery::ApiResource| {
             resource.kind == kind_name && resource.api_version == api_version

@@ -406,7 +406,7 @@ pub fn resource_claim(errors: &mut Errors, object: &Node<'_>, template: bool) {
     for request in spec.at("devices").at("requests").items() {
         let (exactly, first) = (request.at("exactly"), request.at("firstAvailable"));
         complain(errors, &request.at("name"), names::dns_label(request.at("name").text()));
-        if exactly.exists() == !first.is_empty() {
+        if exactly.exists() != first.is_empty() {
             let path = &request.path;
             errors.push(match exactly.exists() {
                 true => request.invalid(

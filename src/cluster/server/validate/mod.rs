@@ -111,6 +111,13 @@ pub fn validate_create(kind: &'static Type, object: &Value) -> Vec<FieldError> {
     without_repetitions(errors)
 }
 
+/// Judges the metadata of an object of a kind that somebody added.
+pub fn validate_metadata(object: &Value, namespaced: bool) -> Vec<FieldError> {
+    let mut errors = Errors::new();
+    cluster::metadata_only(&mut errors, &Node::root(object), namespaced);
+    errors
+}
+
 /// Judges a changed object, given the one that is stored.
 pub fn validate_update(kind: &'static Type, old: &Value, new: &Value) -> Vec<FieldError> {
     let mut errors = Errors::new();
