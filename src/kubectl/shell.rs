@@ -1,9 +1,10 @@
 //! The small shell around kubectl.
 //!
 //! It knows quotes, `;`, `&&`, `||`, pipes, here-documents (`<<EOF`, `<<'EOF'`, `<<-EOF`), `< file`, comments, variables,
-//! `$(…)` of commands that do not wait, `&` behind `kubectl port-forward`, and a few tools to pipe into. It knows no writing
+//! `$(…)` of commands that do not wait, `for`, `while`, `until` and `if`, `&` behind `kubectl port-forward`, and a few tools to pipe into. It knows no writing
 //! to files other than those of the editor.
 
+mod block;
 mod fault;
 mod fill;
 mod line;
@@ -20,6 +21,7 @@ use super::commands::{self, Call, Pending};
 use super::execution::{Execution, Output, Poll};
 use super::host::Host;
 use super::session::{Inside, Session};
+use block::Step;
 use line::{Connector, Statement};
 
 /// What `clear` prints: the control sequence that empties a terminal.
@@ -27,6 +29,8 @@ pub const CLEAR: &str = "\u{1b}[H\u{1b}[2J";
 
 /// The most statements that one text may hold.
 const MAX_STATEMENTS: usize = 1000;
+/// The most statements that loops carry out before something waits.
+const MAX_STEPS: usize = 10_000;
 
 /// Carries out a line (or several, with here-documents) of a terminal.
 pub fn run(line: &str, session: &mut Session, host: &mut dyn Host) -> Execution {
@@ -51,7 +55,11 @@ pub fn run_with_input(
         Ok(statements) => statements,
         Err(problem) => return Execution::Finished(refused(&problem)),
     };
-    let mut script = Script { statements: statements.into(), input: input.map(str::to_string), exit: 0 };
+    let steps = match block::gather(statements) {
+        Ok(steps) => steps,
+        Err(problem) => return Execution::Finished(refused(&problem)),
+    };
+    let mut script = Script { steps: steps.into(), input: input.map(str::to_string), exit: 0 };
     let mut output = Output::default();
     match script.advance(session, host, &mut output) {
         None => {
@@ -112,7 +120,7 @@ fn refused(problem: &str) -> Output {
 /// The statements that are left, and the exit code of the last one.
 #[derive(Clone, Debug)]
 struct Script {
-    statements: VecDeque<Statement>,
+    steps: VecDeque<Step>,
     input: Option<String>,
     exit: i32,
 }
@@ -166,10 +174,26 @@ impl Waiting {
 }
 
 impl Script {
-    /// Carries out statements until none is left or one waits.
+    /// Carries out what is left until something waits.
     fn advance(&mut self, session: &mut Session, host: &mut dyn Host, output: &mut Output) -> Option<Paused> {
-        while let Some(statement) = self.statements.pop_front() {
-            let skipped = match statement.connector {
+        let mut steps = 0;
+        while let Some(step) = self.steps.pop_front() {
+            steps += 1;
+            if steps > MAX_STEPS {
+                self.stop(
+                    format!("more than {MAX_STEPS} commands without waiting: let time pass with sleep"),
+                    output,
+                );
+                return None;
+            }
+            let connector = match &step {
+                Step::Run(Statement { connector, .. })
+                | Step::For { connector, .. }
+                | Step::While { connector, .. }
+                | Step::If { connector, .. } => *connector,
+                _ => Connector::Always,
+            };
+            let skipped = match connector {
                 Connector::Always => false,
                 Connector::IfOk => self.exit != 0,
                 Connector::IfFailed => self.exit == 0,
@@ -177,39 +201,112 @@ impl Script {
             if skipped {
                 continue;
             }
-            let input = match (statement.document, statement.from_file) {
-                (Some(document), _) => match fill::text(&document, self.exit, session, host) {
-                    Ok(document) => Some(document),
-                    Err(problem) => {
-                        output.stderr.push_str(&refused(&problem).stderr);
-                        self.exit = 2;
-                        continue;
+            let succeeded = self.exit == 0;
+            match step {
+                Step::Run(statement) => {
+                    let paused = self.carry_out(statement, session, host, output);
+                    if paused.is_some() {
+                        return paused;
                     }
-                },
-                (None, Some(name)) => match host.file(&name) {
-                    Some(text) => Some(text),
-                    None => {
-                        output.stderr.push_str(&format!("kubestep: {name}: No such file or directory\n"));
-                        self.exit = 1;
-                        continue;
-                    }
-                },
-                (None, None) => self.input.take(),
-            };
-            let paused = self.pipe(statement.stages.into(), input, session, host, output);
-            match paused {
-                // The terminal remembers the ports that are forwarded.
-                Some(Paused { pending: Pending::Forward(_), .. }) if statement.in_background => {}
-                Some(_) if statement.in_background => {
-                    let problem = "only kubectl port-forward can run in the background (&)";
-                    output.stderr.push_str(&refused(problem).stderr);
-                    self.exit = 2;
                 }
-                Some(paused) => return Some(paused),
-                None => {}
+                Step::For { name, words, body, .. } => match fill::words(&words, self.exit, session, host) {
+                    Ok(items) => self.next(Vec::new(), Step::Turns { name, items, body }),
+                    Err(problem) => self.stop(problem, output),
+                },
+                Step::Turns { items, .. } if items.is_empty() => {}
+                Step::Turns { name, mut items, body } => {
+                    session.set(&name, &items.remove(0));
+                    self.next(body.clone(), Step::Turns { name, items, body });
+                }
+                Step::While { is_until, condition, body, .. } | Step::Again { is_until, condition, body } => {
+                    self.next(condition.clone(), Step::Looked { is_until, condition, body });
+                }
+                Step::Looked { is_until, condition, body } if succeeded != is_until => {
+                    self.next(body.clone(), Step::Again { is_until, condition, body });
+                }
+                Step::Looked { .. } => self.exit = 0,
+                Step::If { condition, then, otherwise, .. } => {
+                    self.next(condition, Step::Choose { then, otherwise });
+                }
+                Step::Choose { then, otherwise } => {
+                    self.exit = 0;
+                    let chosen = if succeeded { then } else { otherwise };
+                    chosen.into_iter().rev().for_each(|step| self.steps.push_front(step));
+                }
             }
         }
         None
+    }
+
+    /// Puts steps, and one behind them, before everything that is left.
+    fn next(&mut self, steps: Vec<Step>, behind: Step) {
+        self.steps.push_front(behind);
+        steps.into_iter().rev().for_each(|step| self.steps.push_front(step));
+    }
+
+    /// Gives up the rest.
+    fn stop(&mut self, problem: String, output: &mut Output) {
+        output.stderr.push_str(&refused(&problem).stderr);
+        self.exit = 2;
+        self.steps.clear();
+    }
+
+    /// `break` and `continue`: drops what is left of the turn, and with `break` the turns that are left.
+    fn leave(&mut self, ends_loop: bool) {
+        while let Some(step) = self.steps.pop_front() {
+            if matches!(step, Step::Turns { .. } | Step::Again { .. }) {
+                if !ends_loop {
+                    self.steps.push_front(step);
+                }
+                return;
+            }
+        }
+    }
+
+    /// Carries out a pipeline; what it gives waits.
+    fn carry_out(
+        &mut self,
+        statement: Statement,
+        session: &mut Session,
+        host: &mut dyn Host,
+        output: &mut Output,
+    ) -> Option<Paused> {
+        if let [[word]] = statement.stages.iter().map(Vec::as_slice).collect::<Vec<_>>().as_slice()
+            && matches!(word.as_str(), "break" | "continue")
+        {
+            self.leave(word == "break");
+            return None;
+        }
+        let input = match (statement.document, statement.from_file) {
+            (Some(document), _) => match fill::text(&document, self.exit, session, host) {
+                Ok(document) => Some(document),
+                Err(problem) => {
+                    output.stderr.push_str(&refused(&problem).stderr);
+                    self.exit = 2;
+                    return None;
+                }
+            },
+            (None, Some(name)) => match host.file(&name) {
+                Some(text) => Some(text),
+                None => {
+                    output.stderr.push_str(&format!("kubestep: {name}: No such file or directory\n"));
+                    self.exit = 1;
+                    return None;
+                }
+            },
+            (None, None) => self.input.take(),
+        };
+        match self.pipe(statement.stages.into(), input, session, host, output) {
+            // The terminal remembers the ports that are forwarded.
+            Some(Paused { pending: Pending::Forward(_), .. }) if statement.in_background => None,
+            Some(_) if statement.in_background => {
+                let problem = "only kubectl port-forward can run in the background (&)";
+                output.stderr.push_str(&refused(problem).stderr);
+                self.exit = 2;
+                None
+            }
+            paused => paused,
+        }
     }
 
     /// Carries out the stages of a pipeline until none is left or one waits.

@@ -637,3 +637,42 @@ fn every_command_a_learner_is_taught_works_word_for_word() {
     let told = terminal.run("kubectl logs --previous $(kubectl get pods -l app=crash -o name)");
     assert!(told.contains("last words"), "{told}");
 }
+
+#[test]
+fn loops_and_choices_run_as_in_a_shell() {
+    let mut terminal = terminal();
+    check(
+        &mut terminal,
+        &[
+            ("for i in 0 1; do echo web-$i; done", "web-0\nweb-1\n"),
+            (
+                "for n in a b; do kubectl create ns $n; done && echo both",
+                "namespace/a created\nnamespace/b created\nboth\n",
+            ),
+            (
+                "for n in $(kubectl get ns a b -o name)\ndo\n  for i in 1 2; do echo $n $i; done\ndone",
+                "namespace/a 1\nnamespace/a 2\nnamespace/b 1\nnamespace/b 2\n",
+            ),
+            ("if kubectl get ns a -o name; then echo yes; else echo no; fi", "namespace/a\nyes\n"),
+            (
+                "x=2; if [ $x -eq 1 ]; then echo one; elif [ $x -eq 2 ]; then echo two; else echo more; fi",
+                "two\n",
+            ),
+            ("for i in 1 2 3; do if [ $i = 2 ]; then continue; fi; echo $i; done", "1\n3\n"),
+            ("for i in $(seq 5); do if test $i -gt 2; then break; fi; echo $i; done; echo $i", "1\n2\n3\n"),
+            ("while false; do echo never; done; until true; do echo never; done; echo $?", "0\n"),
+            (
+                "while true; do echo; done | wc -l",
+                "E|kubestep: what stands behind done is not known: end the line there\n[exit 2]\n",
+            ),
+            (
+                "for i in 1; do echo $i",
+                "E|kubestep: syntax error near unexpected token `end of file'\n[exit 2]\n",
+            ),
+            ("done", "E|kubestep: syntax error near unexpected token `done'\n[exit 2]\n"),
+            ("kubectl get ns a --template '{{.metadata.name}}'; echo", "a\n"),
+        ],
+    );
+    let endless = terminal.run("while true; do x=1; done");
+    assert!(endless.contains("let time pass with sleep"), "{endless}");
+}

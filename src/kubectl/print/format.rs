@@ -45,7 +45,13 @@ impl Format {
     /// # Errors
     /// In kubectl's words.
     pub fn of(flags: &Flags, tables: bool) -> Result<Self, Failure> {
-        let Some(text) = flags.text("output") else { return Ok(Self::Plain) };
+        // A template alone is one of Go.
+        let is_template = flags.text("template").is_some_and(|template| !template.is_empty());
+        let text = match flags.text("output").filter(|text| !text.is_empty()) {
+            Some(text) => text,
+            None if is_template => "go-template",
+            None => return Ok(Self::Plain),
+        };
         let (name, argument) = match text.split_once('=') {
             Some((name, argument)) => (name, Some(argument)),
             None => (text, None),

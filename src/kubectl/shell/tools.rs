@@ -4,6 +4,7 @@ use super::network::{self, Place};
 use super::pattern::Pattern;
 use super::{CLEAR, fault, line};
 use crate::api::time::Timestamp;
+use crate::cluster::runtime::script::holds;
 use crate::kubectl::commands::Pending;
 use crate::kubectl::execution::{Execution, Output, Poll};
 use crate::kubectl::host::Host;
@@ -27,10 +28,12 @@ pub(crate) const TOOLS: &[(&str, &str)] = &[
     ("ls", "list the files"),
     ("nslookup", "look up a name"),
     ("sed", "replace in every line ('s/old/new/g')"),
+    ("seq", "count (1 5)"),
     ("sleep", "let time pass"),
     ("sort", "sort the lines (-r, -n, -u)"),
     ("tee", "write to a file what is piped in, and pass it on (-a)"),
     ("tail", "keep the last lines (-n 10)"),
+    ("test", "compare texts, numbers and files ([ \"$a\" = b ])"),
     ("tr", "replace characters (-d)"),
     ("uniq", "drop lines equal to the one before (-c)"),
     ("watch", "run a command again and again (-n 2)"),
@@ -38,6 +41,9 @@ pub(crate) const TOOLS: &[(&str, &str)] = &[
     ("wget", "send a request (-qO-)"),
     ("xargs", "run a command with what is piped in"),
 ];
+
+/// The most numbers that `seq` prints.
+const SEQ_LIMIT: usize = 1000;
 
 /// Tools that people may expect and that a later release has.
 const LATER: &[&str] =
@@ -90,6 +96,22 @@ pub(super) fn run(
             Output::of(lines.collect::<String>())
         }
         "ls" => Output::of(host.files().iter().map(|name| format!("{name}\n")).collect::<String>()),
+        "seq" => {
+            let bounds: Vec<i64> = args.iter().filter_map(|word| word.parse().ok()).collect();
+            let (from, to) = match bounds.as_slice() {
+                [to] => (1, *to),
+                [from, to] => (*from, *to),
+                _ => return failed("usage: seq [FIRST] LAST", 1),
+            };
+            Output::of((from..=to).take(SEQ_LIMIT).map(|number| format!("{number}\n")).collect::<String>())
+        }
+        "test" | "[" | "[[" => {
+            let file = |name: &str| host.file(name).map(|text| !text.is_empty());
+            match holds(args, &file) {
+                Some(holds) => Output { exit: i32::from(!holds), ..Output::default() },
+                None => failed(&format!("{command}: {}: the comparison is not known", args.join(" ")), 2),
+            }
+        }
         "sort" => sort(args, input, host),
         "uniq" => uniq(args, input, host),
         "wc" => count(args, input, host),
@@ -127,7 +149,7 @@ fn help() -> String {
     for (name, about) in TOOLS {
         out.push_str(&format!("{name:<16} {about}\n"));
     }
-    out.push_str("\nCommands can be joined by | ; && and ||, output can be written to files (> and >>), and here-documents (<<EOF) are known.\n");
+    out.push_str("\nCommands can be joined by | ; && and ||, output can be written to files (> and >>), here-documents (<<EOF), for, while, until and if are known.\n");
     out
 }
 

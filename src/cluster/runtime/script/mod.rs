@@ -14,6 +14,8 @@ mod network;
 mod tools;
 mod words;
 
+pub(crate) use tools::holds;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::words::{Token, tokens};

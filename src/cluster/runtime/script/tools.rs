@@ -387,40 +387,51 @@ impl Shell<'_> {
     }
 
     fn test(&self, arguments: &[String]) -> Option<bool> {
-        let words: Vec<&str> =
-            arguments.iter().map(String::as_str).filter(|word| !matches!(*word, "]" | "]]")).collect();
-        let part = |words: &[&str]| self.test(&words.iter().map(ToString::to_string).collect::<Vec<_>>());
-        if let Some(at) = words.iter().position(|word| matches!(*word, "-a" | "-o")) {
-            let (left, right) = (part(&words[..at])?, part(&words[at + 1..])?);
-            return Some(if words[at] == "-a" { left && right } else { left || right });
-        }
-        Some(match words.as_slice() {
-            ["!", rest @ ..] => !part(rest)?,
-            ["-f" | "-e" | "-r" | "-d" | "-x" | "-w", file] => self.has_file(file),
-            ["-s", file] => self.file(file).is_some_and(|text| !text.is_empty()),
-            ["-z", text] => text.is_empty(),
-            ["-n", text] => !text.is_empty(),
-            [a, "=" | "==", b] => a == b,
-            [a, "!=", b] => a != b,
-            [a, comparison, b] => {
-                let (a, b) = (a.parse::<i64>().ok()?, b.parse::<i64>().ok()?);
-                match *comparison {
-                    "-eq" => a == b,
-                    "-ne" => a != b,
-                    "-lt" => a < b,
-                    "-le" => a <= b,
-                    "-gt" => a > b,
-                    "-ge" => a >= b,
-                    _ => return None,
-                }
-            }
-            ["-z"] => true,
-            ["-n"] => false,
-            [text] => !text.is_empty(),
-            [] => false,
-            _ => return None,
-        })
+        let file =
+            |name: &str| self.has_file(name).then(|| self.file(name).is_some_and(|text| !text.is_empty()));
+        holds(arguments, &file)
     }
+}
+
+/// What `test` and `[` answer; `None` for a comparison that is not known. `file` says whether there is a file of a name,
+/// and whether something is in it.
+pub(crate) fn holds(arguments: &[String], file: &dyn Fn(&str) -> Option<bool>) -> Option<bool> {
+    let words: Vec<&str> =
+        arguments.iter().map(String::as_str).filter(|word| !matches!(*word, "]" | "]]")).collect();
+    holds_of(&words, file)
+}
+
+fn holds_of(words: &[&str], file: &dyn Fn(&str) -> Option<bool>) -> Option<bool> {
+    if let Some(at) = words.iter().position(|word| matches!(*word, "-a" | "-o")) {
+        let (left, right) = (holds_of(&words[..at], file)?, holds_of(&words[at + 1..], file)?);
+        return Some(if words[at] == "-a" { left && right } else { left || right });
+    }
+    Some(match words {
+        ["!", rest @ ..] => !holds_of(rest, file)?,
+        ["-f" | "-e" | "-r" | "-d" | "-x" | "-w", name] => file(name).is_some(),
+        ["-s", name] => file(name) == Some(true),
+        ["-z", text] => text.is_empty(),
+        ["-n", text] => !text.is_empty(),
+        [a, "=" | "==", b] => a == b,
+        [a, "!=", b] => a != b,
+        [a, comparison, b] => {
+            let (a, b) = (a.parse::<i64>().ok()?, b.parse::<i64>().ok()?);
+            match *comparison {
+                "-eq" => a == b,
+                "-ne" => a != b,
+                "-lt" => a < b,
+                "-le" => a <= b,
+                "-gt" => a > b,
+                "-ge" => a >= b,
+                _ => return None,
+            }
+        }
+        ["-z"] => true,
+        ["-n"] => false,
+        [text] => !text.is_empty(),
+        [] => false,
+        _ => return None,
+    })
 }
 
 /// `\n` and `\t` as what they mean.
