@@ -56,6 +56,7 @@ pub fn on_create(transaction: &mut Transaction<'_>, object: &mut Object) -> Resu
         Object::Job(job) => name_pods_of(Arc::make_mut(job)),
         Object::Namespace(namespace) => {
             let namespace = Arc::make_mut(namespace);
+            refuse_labels(&namespace.meta.name, &pod_security::problems(&namespace.meta.labels))?;
             namespace.spec.finalizers = vec!["kubernetes".to_string()];
             namespace.status.phase = "Active".to_string();
             let name = namespace.meta.name.to_string();
@@ -119,6 +120,27 @@ fn check_quotas(transaction: &Transaction<'_>, object: &Object) -> Result<(), St
 /// # Errors
 /// What the rules refuse.
 pub fn on_update(transaction: &mut Transaction<'_>, old: &Object, new: &mut Object) -> Result<(), Status> {
+    match (old, &*new) {
+        (Object::Namespace(old), Object::Namespace(namespace)) => {
+            let problems = pod_security::problems(&namespace.meta.labels);
+            if problems != pod_security::problems(&old.meta.labels) {
+                refuse_labels(&namespace.meta.name, &problems)?;
+            }
+        }
+        (Object::PersistentVolumeClaim(old), Object::PersistentVolumeClaim(claim)) => {
+            if !may_grow(transaction.store, old, claim) {
+                let why = "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize";
+                return Err(Status::forbidden(Kind::PersistentVolumeClaim, &claim.meta.name, why));
+            }
+        }
+        (Object::Pod(old), Object::Pod(pod)) if old.spec != pod.spec => {
+            let namespace = transaction.store.get::<Namespace>("", &pod.meta.namespace);
+            if let Some(why) = namespace.and_then(|namespace| pod_security::refusal(namespace, pod)) {
+                return Err(Status::forbidden(Kind::Pod, &pod.meta.name, &why));
+            }
+        }
+        _ => {}
+    }
     if let (Object::DaemonSet(old), Object::DaemonSet(new)) = (old, &mut *new) {
         count_templates(old, Arc::make_mut(new));
     }
@@ -143,6 +165,36 @@ pub fn on_update(transaction: &mut Transaction<'_>, old: &Object, new: &mut Obje
         return admit_service(transaction, new);
     }
     Ok(())
+}
+
+/// What admission warns of although it lets the object pass.
+pub fn warnings(store: &Store, old: Option<&Object>, object: &Object) -> Vec<String> {
+    pod_security::warnings(store, old, object)
+}
+
+/// Refuses a namespace whose labels mean no level of Pod security.
+fn refuse_labels(name: &str, problems: &[validate::FieldError]) -> Result<(), Status> {
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(Status::invalid(Kind::Namespace, name, problems.iter().map(validate::FieldError::cause).collect()))
+}
+
+/// Whether a claim that asks for more than before may have it: its class must allow that.
+///
+/// Models: `plugin/pkg/admission/storage/persistentvolume/resize/admission.go` (v1.36).
+fn may_grow(store: &Store, old: &PersistentVolumeClaim, new: &PersistentVolumeClaim) -> bool {
+    let size = |claim: &PersistentVolumeClaim| {
+        let spec = claim.spec.encode();
+        let text = spec["resources"]["requests"]["storage"].as_str().map(str::to_string);
+        text.and_then(|text| crate::api::quantity::Quantity::parse(&text).ok()).unwrap_or_default()
+    };
+    if size(new) <= size(old) {
+        return true;
+    }
+    let class = new.spec.storage_class_name.as_deref().unwrap_or_default();
+    let class = store.get::<StorageClass>("", class);
+    class.is_some_and(|class| class.encode()["allowVolumeExpansion"] == true)
 }
 
 /// Refuses to delete what must stay.

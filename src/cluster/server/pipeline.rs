@@ -13,7 +13,7 @@ use super::select::Selection;
 use super::status::Status;
 use super::transaction::{Transaction, Written};
 use super::write::Operation;
-use super::{custom, decode, default, eviction, managed, patch, prepare, scale, validate};
+use super::{admit, custom, decode, default, eviction, managed, patch, prepare, scale, validate};
 use crate::api::kind::Kind;
 use crate::api::object::Object;
 use crate::api::time::Timestamp;
@@ -137,8 +137,10 @@ pub fn delete_one(
 
 /// Whether the server deletes many objects of the kind in one request.
 fn deletes_collections(kind: Kind) -> bool {
-    discovery::find(kind.plural())
-        .is_some_and(|found| found.verbs.split(',').any(|verb| verb == "deletecollection"))
+    let is_custom = matches!(kind, Kind::Custom(_));
+    is_custom
+        || discovery::find(kind.plural())
+            .is_some_and(|found| found.verbs.split(',').any(|verb| verb == "deletecollection"))
 }
 
 /// As whom the request is judged, if that one may make it.
@@ -288,10 +290,11 @@ fn create(
             spec.insert("serviceAccountName".to_string(), Value::from("default"));
         }
     }
-    let (object, warnings) = match request.kind {
+    let (object, mut warnings) = match request.kind {
         Kind::Custom(_) => read_custom(transaction.store, request, body, None, passage)?,
         _ => read(request, body, None, transaction.now, passage)?,
     };
+    warnings.extend(admit::warnings(transaction.store, None, &object));
     let result = authz::refuse_escalation(transaction.store, identity, None, &object)
         .and_then(|()| transaction.create(object));
     let written = passage.check(Stage::Admit, result)?;
@@ -314,10 +317,13 @@ fn replace(
     stored: &Object,
     body: Value,
 ) -> Result<(Written, Vec<String>), Status> {
-    let (object, warnings) = match request.kind {
+    let (object, mut warnings) = match request.kind {
         Kind::Custom(_) => read_custom(transaction.store, request, body, Some(stored), passage)?,
         _ => read(request, body, Some(stored), transaction.now, passage)?,
     };
+    if request.subresource.is_empty() {
+        warnings.extend(admit::warnings(transaction.store, Some(stored), &object));
+    }
     let result =
         authz::refuse_escalation(transaction.store, identity, Some(stored), &object).and_then(|()| {
             match request.subresource.as_str() {

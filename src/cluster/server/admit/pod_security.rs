@@ -1,16 +1,21 @@
 //! The plugin PodSecurity: what the Pods of a namespace may ask of their node, by the namespace's labels.
 //!
-//! Models: `plugin/pkg/admission/security/podsecurity`, `k8s.io/pod-security-admission/policy` (v1.36), at level enforce.
-//! Leaves out: the levels warn and audit, older versions of the policy, AppArmor, SELinux, procMount, sysctls, probes of other
+//! Models: `plugin/pkg/admission/security/podsecurity`, `k8s.io/pod-security-admission/policy` (v1.36).
+//! Leaves out: the level audit, older versions of the policy, AppArmor, SELinux, procMount, sysctls, probes of other
 //! hosts, Windows.
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::api::codec::Codec;
 use crate::api::kinds::cluster::Namespace;
 use crate::api::kinds::pod::Pod;
+use crate::api::object::Object;
+use crate::cluster::server::validate::FieldError;
+use crate::cluster::store::Store;
 
-const ENFORCE: &str = "pod-security.kubernetes.io/enforce";
-const VERSION: &str = "pod-security.kubernetes.io/enforce-version";
+const PREFIX: &str = "pod-security.kubernetes.io/";
 
 /// What containers may add to the default capabilities.
 const BASELINE_CAPABILITIES: [&str; 13] = [
@@ -42,18 +47,163 @@ const RESTRICTED_VOLUMES: [&str; 9] = [
     "secret",
 ];
 
+/// A level and the version of its rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Policy {
+    /// 0 allows everything, 1 is baseline, 2 is restricted.
+    strictness: u8,
+    version: String,
+}
+
+const LEVELS: [&str; 3] = ["privileged", "baseline", "restricted"];
+
+impl Policy {
+    fn reasons(&self, spec: &Value) -> Vec<String> {
+        if self.strictness == 0 { Vec::new() } else { violations(spec, self.strictness == 2) }
+    }
+}
+
+impl std::fmt::Display for Policy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", LEVELS[usize::from(self.strictness)], self.version)
+    }
+}
+
+fn strictness(level: &str) -> Option<u8> {
+    LEVELS.iter().position(|known| *known == level).and_then(|at| u8::try_from(at).ok())
+}
+
+fn is_version(text: &str) -> bool {
+    text == "latest"
+        || text.strip_prefix("v1.").is_some_and(|minor| {
+            !minor.is_empty()
+                && minor.bytes().all(|byte| byte.is_ascii_digit())
+                && (minor == "0" || !minor.starts_with('0'))
+        })
+}
+
+/// What a namespace's labels say for `enforce` or `warn`. A level that is none is the strictest where it refuses, and
+/// none where it only warns; who says nothing of warnings is warned of what is enforced.
+fn policy(namespace: &Namespace, mode: &str) -> Policy {
+    let label = |name: &str| namespace.meta.labels.get(&format!("{PREFIX}{name}")).map(String::as_str);
+    let version = label(&format!("{mode}-version")).filter(|text| is_version(text));
+    let version = version.unwrap_or("latest").to_string();
+    let fallback = if mode == "enforce" { 2 } else { 0 };
+    match label(mode) {
+        Some(level) => Policy { strictness: strictness(level).unwrap_or(fallback), version },
+        None if mode == "warn" && label("enforce").is_some() => policy(namespace, "enforce"),
+        None => Policy { strictness: 0, version },
+    }
+}
+
+/// What is wrong with a namespace's labels.
+pub fn problems(labels: &BTreeMap<String, String>) -> Vec<FieldError> {
+    let mut problems = Vec::new();
+    for mode in ["enforce", "audit", "warn"] {
+        let level = format!("{PREFIX}{mode}");
+        let version = format!("{level}-version");
+        for (key, is_fine, detail) in [
+            (
+                level,
+                (|text| strictness(text).is_some()) as fn(&str) -> bool,
+                "must be one of privileged, baseline, restricted",
+            ),
+            (version, is_version, "must be \"latest\" or \"v1.x\""),
+        ] {
+            if let Some(value) = labels.get(&key).filter(|value| !is_fine(value)) {
+                problems.push(FieldError::invalid_text(&format!("metadata.labels[{key}]"), value, detail));
+            }
+        }
+    }
+    problems
+}
+
 /// Why the namespace's level refuses the Pod; `None` if it does not.
 pub fn refusal(namespace: &Namespace, pod: &Pod) -> Option<String> {
-    let level = namespace.meta.labels.get(ENFORCE).map(String::as_str)?;
-    let is_restricted = level == "restricted";
-    if !is_restricted && level != "baseline" {
+    let policy = policy(namespace, "enforce");
+    if policy.strictness == 0 {
         return None;
     }
-    let spec = crate::api::codec::Codec::encode(&*pod.spec);
-    let reasons = violations(&spec, is_restricted);
-    let version = namespace.meta.labels.get(VERSION).map_or("latest", String::as_str);
-    (!reasons.is_empty())
-        .then(|| format!("violates PodSecurity \"{level}:{version}\": {}", reasons.join(", ")))
+    let reasons = policy.reasons(&pod.spec.encode());
+    (!reasons.is_empty()).then(|| format!("violates PodSecurity \"{policy}\": {}", reasons.join(", ")))
+}
+
+/// What is warned of when an object is created or changed: Pods, and what makes Pods, that the namespace warns of; and
+/// Pods that are there already when a namespace begins to enforce more.
+pub fn warnings(store: &Store, old: Option<&Object>, object: &Object) -> Vec<String> {
+    if let Object::Namespace(namespace) = object {
+        return match old {
+            Some(Object::Namespace(old)) => of_namespace(store, old, namespace),
+            _ => Vec::new(),
+        };
+    }
+    let spec = match object {
+        Object::Pod(pod) => {
+            if let Some(Object::Pod(old)) = old
+                && old.spec == pod.spec
+            {
+                return Vec::new();
+            }
+            pod.spec.encode()
+        }
+        Object::Deployment(it) => it.spec.template.spec.encode(),
+        Object::ReplicaSet(it) => it.spec.template.spec.encode(),
+        Object::StatefulSet(it) => it.spec.template.spec.encode(),
+        Object::DaemonSet(it) => it.spec.template.spec.encode(),
+        Object::Job(it) => it.spec.template.spec.encode(),
+        Object::CronJob(_) | Object::ReplicationController(_) => {
+            let value = object.to_value();
+            let spec = &value["spec"];
+            let template = if spec["jobTemplate"].is_object() { &spec["jobTemplate"]["spec"] } else { spec };
+            template["template"]["spec"].clone()
+        }
+        Object::PodTemplate(_) => object.to_value()["template"]["spec"].clone(),
+        _ => return Vec::new(),
+    };
+    let Some(namespace) = store.get::<Namespace>("", &object.meta().namespace) else { return Vec::new() };
+    let policy = policy(namespace, "warn");
+    let reasons = policy.reasons(&spec);
+    match reasons.is_empty() {
+        true => Vec::new(),
+        false => vec![format!("would violate PodSecurity \"{policy}\": {}", reasons.join(", "))],
+    }
+}
+
+fn of_namespace(store: &Store, old: &Namespace, new: &Namespace) -> Vec<String> {
+    let (before, after) = (policy(old, "enforce"), policy(new, "enforce"));
+    let is_relaxed = before.version == after.version && after.strictness <= before.strictness;
+    if before == after || after.strictness == 0 || is_relaxed {
+        return Vec::new();
+    }
+    // The first Pod of each reason, and how many more there are.
+    let mut found: BTreeMap<String, (String, usize)> = BTreeMap::new();
+    for pod in store.list_in::<Pod>(&new.meta.name) {
+        let reasons = after.reasons(&pod.spec.encode());
+        if reasons.is_empty() {
+            continue;
+        }
+        let short = |reason: &String| reason.split(" (").next().unwrap_or_default().to_string();
+        let reason = reasons.iter().map(short).collect::<Vec<_>>().join(", ");
+        found.entry(reason).or_insert_with(|| (pod.meta.name.to_string(), 0)).1 += 1;
+    }
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let told = |(reason, (first, count)): (String, (String, usize))| match count {
+        1 => format!("{first}: {reason}"),
+        2 => format!("{first} (and 1 other pod): {reason}"),
+        _ => format!("{first} (and {} other pods): {reason}", count - 1),
+    };
+    let mut lines: Vec<String> = found.into_iter().map(told).collect();
+    lines.sort();
+    let name = &new.meta.name;
+    lines.insert(
+        0,
+        format!(
+            "existing pods in namespace \"{name}\" violate the new PodSecurity enforce level \"{after}\""
+        ),
+    );
+    lines
 }
 
 /// What the level forbids, a reason each, in the order of the checks.
@@ -227,8 +377,9 @@ fn containers_named(names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn levels_forbid_what_they_forbid() {
@@ -254,6 +405,48 @@ mod tests {
                 "hostPath volumes (volume \"v\")",
                 "hostPort (container \"c\" uses hostPort 80)",
                 "privileged (container \"c\" must not set securityContext.privileged=true)",
+            ]
+        );
+    }
+
+    fn namespace(labels: &[(&str, &str)]) -> Namespace {
+        let mut namespace = Namespace::default();
+        for (mode, value) in labels {
+            namespace.meta.labels.insert(format!("{PREFIX}{mode}"), (*value).to_string());
+        }
+        namespace
+    }
+
+    #[test]
+    fn labels_say_what_is_enforced_and_warned_of() {
+        let table: [(&[(&str, &str)], &str, &str); 5] = [
+            (&[], "privileged:latest", "privileged:latest"),
+            (&[("enforce", "baseline")], "baseline:latest", "baseline:latest"),
+            (&[("enforce", "baseline"), ("warn", "restricted")], "baseline:latest", "restricted:latest"),
+            (&[("enforce", "foo"), ("warn", "foo")], "restricted:latest", "privileged:latest"),
+            (
+                &[("enforce", "restricted"), ("enforce-version", "v1.30")],
+                "restricted:v1.30",
+                "restricted:v1.30",
+            ),
+        ];
+        for (labels, enforced, warned) in table {
+            let namespace = namespace(labels);
+            assert_eq!(policy(&namespace, "enforce").to_string(), enforced, "{labels:?}");
+            assert_eq!(policy(&namespace, "warn").to_string(), warned, "{labels:?}");
+        }
+    }
+
+    #[test]
+    fn labels_that_say_nothing_are_refused() {
+        let namespace = namespace(&[("enforce", "foo"), ("warn-version", "1.2"), ("audit", "baseline")]);
+        let problems: Vec<String> =
+            problems(&namespace.meta.labels).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            problems,
+            [
+                "metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: \"foo\": must be one of privileged, baseline, restricted",
+                "metadata.labels[pod-security.kubernetes.io/warn-version]: Invalid value: \"1.2\": must be \"latest\" or \"v1.x\"",
             ]
         );
     }

@@ -177,8 +177,20 @@ pub fn job_update(errors: &mut Errors, old: &Node<'_>, new: &Node<'_>) {
             errors.push(FieldError::invalid_shown(&template.path, shown, "field is immutable"));
         }
     }
-    for name in ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] {
-        immutable(errors, &old_spec.at(name), &spec.at(name));
+    for (name, kind) in [
+        ("completionMode", ""),
+        ("podFailurePolicy", "PodFailurePolicy"),
+        ("backoffLimitPerIndex", ""),
+        ("managedBy", ""),
+        ("successPolicy", "SuccessPolicy"),
+    ] {
+        let (old, new) = (old_spec.at(name), spec.at(name));
+        if kind.is_empty() || !new.exists() {
+            immutable(errors, &old, &new);
+        } else if old.value != new.value {
+            let shown = internal::compact(kind, new.value);
+            errors.push(FieldError::invalid_shown(&new.path, shown, "field is immutable"));
+        }
     }
 }
 

@@ -95,6 +95,19 @@ pub fn claim_update(errors: &mut Errors, old: &Node<'_>, new: &Node<'_>) {
     }
 }
 
+/// What stands in a volume's spec beside its source.
+const BESIDE_THE_SOURCE: [&str; 9] = [
+    "accessModes",
+    "capacity",
+    "claimRef",
+    "mountOptions",
+    "nodeAffinity",
+    "persistentVolumeReclaimPolicy",
+    "storageClassName",
+    "volumeAttributesClassName",
+    "volumeMode",
+];
+
 /// Judges a new volume.
 pub fn persistent_volume(errors: &mut Errors, object: &Node<'_>) {
     meta::metadata(errors, object, false, names::dns_subdomain);
@@ -128,19 +141,8 @@ pub fn persistent_volume(errors: &mut Errors, object: &Node<'_>) {
     if !policy.is_empty() && !matches!(policy.text(), "Delete" | "Recycle" | "Retain") {
         errors.push(policy.not_supported(&["Delete", "Recycle", "Retain"]));
     }
-    let about = [
-        "accessModes",
-        "capacity",
-        "claimRef",
-        "mountOptions",
-        "nodeAffinity",
-        "persistentVolumeReclaimPolicy",
-        "storageClassName",
-        "volumeAttributesClassName",
-        "volumeMode",
-    ];
     let mut found = false;
-    for (kind, _) in spec.members().into_iter().filter(|(kind, _)| !about.contains(kind)) {
+    for (kind, _) in spec.members().into_iter().filter(|(kind, _)| !BESIDE_THE_SOURCE.contains(kind)) {
         let source = spec.at(kind);
         if found {
             errors.push(source.forbidden("may not specify more than 1 volume type"));
@@ -176,6 +178,21 @@ pub fn persistent_volume(errors: &mut Errors, object: &Node<'_>) {
 /// Judges a changed volume.
 pub fn persistent_volume_update(errors: &mut Errors, old: &Node<'_>, new: &Node<'_>) {
     persistent_volume(errors, new);
+    let sources = |object: &Node<'_>| {
+        let mut spec = object.at("spec").value.clone();
+        if let Value::Object(members) = &mut spec {
+            members.retain(|name, _| !BESIDE_THE_SOURCE.contains(&name.as_str()));
+        }
+        spec
+    };
+    let (had, has) = (sources(old), sources(new));
+    if had != has {
+        let difference = internal::difference("PersistentVolumeSource", &had, &has);
+        let detail = format!("spec.persistentvolumesource is immutable after creation\n{difference}");
+        errors.push(
+            Node { path: "spec.persistentvolumesource".to_string(), ..new.at("spec") }.forbidden(&detail),
+        );
+    }
     immutable(errors, &old.at("spec").at("volumeMode"), &new.at("spec").at("volumeMode"));
 }
 
