@@ -65,6 +65,10 @@ impl Failure {
             "" => format!("Error from server: {doing}{}", status.message),
             reason => format!("Error from server ({reason}): {doing}{}", status.message),
         };
+        if status.code == 401 {
+            let message = format!("You must be logged in to the server ({})", status.message);
+            return Self::error(message);
+        }
         match status.reason {
             "Invalid" => Self { text: invalid(status), exit: 1, among_others: Some(text) },
             _ => Self::exactly(text),

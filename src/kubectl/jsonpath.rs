@@ -188,7 +188,16 @@ fn descend(value: &Value, found: &mut Vec<Value>) {
     if found.len() > MAX_VALUES {
         return;
     }
-    found.push(value.clone());
+    // A number has nothing below it, and is left out as anything without parts is.
+    let has_parts = match value {
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(map) => !map.is_empty(),
+        Value::String(text) => !text.is_empty(),
+        _ => false,
+    };
+    if has_parts {
+        found.push(value.clone());
+    }
     match value {
         Value::Array(items) => items.iter().for_each(|item| descend(item, found)),
         Value::Object(map) => map.values().for_each(|item| descend(item, found)),

@@ -94,7 +94,8 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
             _ => Ok(None),
         };
     }
-    let mut waiting = Waiting { condition, keys, until: Timestamp(call.host.now().0 + seconds) };
+    let mut waiting =
+        Waiting { condition, keys, until: Timestamp(call.host.now().0 + seconds), at_once: seconds == 0 };
     let poll = waiting.poll(&*call.host);
     call.output.append(&poll.printed);
     match poll.finished {
@@ -140,6 +141,8 @@ pub struct Waiting {
     condition: Condition,
     keys: Vec<ObjectKey>,
     until: Timestamp,
+    /// Whether there is only one look.
+    at_once: bool,
 }
 
 impl Waiting {
@@ -160,6 +163,11 @@ impl Waiting {
             return Poll { printed, finished: None };
         }
         for key in &self.keys {
+            if self.at_once && !matches!(self.condition, Condition::There) {
+                let line = format!("error: condition not met for {}/{}\n", key.kind.plural(), key.name);
+                printed.stderr.push_str(&line);
+                continue;
+            }
             let of = match self.condition {
                 Condition::There => String::new(),
                 _ => format!(" on {}/{}", key.kind.plural(), key.name),

@@ -284,7 +284,7 @@ pub(super) fn cells(object: &Object, age: String, now: Timestamp) -> Vec<String>
             cells.push(selector(&spec["selector"]));
         }
         Kind::Job => {
-            let (state, duration) = job(status, now);
+            let (state, duration) = job(status, object.meta().is_terminating(), now);
             let wanted = match (&spec["completions"], spec["parallelism"].as_i64().unwrap_or(0)) {
                 (Value::Null, parallel) if parallel > 1 => format!("1 of {parallel}"),
                 (Value::Null, _) => "1".to_string(),
@@ -372,7 +372,7 @@ fn quota(spec: &Value, status: &Value) -> (String, String) {
 }
 
 /// A Job's state, and how long it has run.
-fn job(status: &Value, now: Timestamp) -> (String, String) {
+fn job(status: &Value, is_terminating: bool, now: Timestamp) -> (String, String) {
     let holds = |kind: &str| {
         let conditions = status["conditions"].as_array();
         conditions
@@ -384,8 +384,14 @@ fn job(status: &Value, now: Timestamp) -> (String, String) {
         "Complete"
     } else if holds("Failed") {
         "Failed"
+    } else if is_terminating {
+        "Terminating"
     } else if holds("Suspended") {
         "Suspended"
+    } else if holds("FailureTarget") {
+        "FailureTarget"
+    } else if holds("SuccessCriteriaMet") {
+        "SuccessCriteriaMet"
     } else {
         "Running"
     };
