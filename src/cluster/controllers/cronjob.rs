@@ -247,7 +247,14 @@ impl Sync<'_> {
         }
         if spec.starting_deadline_seconds.is_some_and(|seconds| due.0 + seconds < now.0) {
             let text = format!("Missed scheduled time to start a job: {}", rfc1123(due));
-            self.tell(true, MISS_SCHEDULE, text, Because::new("because.cronjob.too_late").with("time", due));
+            self.tell(
+                true,
+                MISS_SCHEDULE,
+                text,
+                Because::new("because.cronjob.too_late")
+                    .with("time", due)
+                    .with("seconds", spec.starting_deadline_seconds.unwrap_or(0)),
+            );
             return;
         }
         let name = job_name(&self.cron.meta.name, due);
@@ -303,7 +310,11 @@ impl Sync<'_> {
         job.meta.annotations = template.meta.annotations.clone();
         job.meta.annotations.insert(SCHEDULED_TIMESTAMP.to_string(), due.to_string());
         job.meta.owner_references = vec![ownership::controller_reference(&**self.cron)];
-        let because = Because::new("because.cronjob.create").with("job", name).with("time", due);
+        let because = Because::new("because.cronjob.create")
+            .with("job", name)
+            .with("time", due)
+            .with("active", self.reported.status.active.len())
+            .with("policy", &self.cron.spec.concurrency_policy);
         let create = Operation::Create(job.into());
         self.outcome.writes.push(create.because(because.clone()));
         self.tell(false, SUCCESSFUL_CREATE, format!("Created job {name}"), because);

@@ -153,7 +153,11 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
             (delete, Because::new(reason))
         }
     };
-    let because = because.with("object", format!("{} {}", object.kind().name(), meta.name));
+    let left = fates.iter().filter(|fate| **fate == Fate::Solid).count();
+    let because = because
+        .with("object", format!("{} {}", object.kind().name(), meta.name))
+        .with("owners", meta.owner_references.len())
+        .with("left", left);
     let mut writes: Vec<Write> =
         elsewhere(view.store, object).into_iter().map(|event| event.because(because.clone())).collect();
     writes.push(operation.because(because.clone()));

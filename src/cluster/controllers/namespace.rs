@@ -85,6 +85,7 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
     for kind in kinds {
         let because =
             Because::new("because.namespace.delete").with("kind", kind.name()).with("namespace", name);
+        let because = because.with("count", content.iter().filter(|object| object.kind() == kind).count());
         let delete = Operation::DeleteCollection { kind, namespace: name.clone() };
         outcome.writes.push(delete.because(because));
     }

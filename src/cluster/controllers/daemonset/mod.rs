@@ -237,6 +237,7 @@ impl<'a> Sync<'a> {
         let has_surge = self.bounds().0 > 0;
         let wishes: Vec<(&str, Wish)> = self.wishes.iter().map(|(node, wish)| (*node, *wish)).collect();
         let mut create = Vec::new();
+        let wanted = self.wishes.values().filter(|wish| wish.should_run).count();
         for (node, wish) in wishes {
             let pods = self.pods.get(node).cloned().unwrap_or_default();
             if wish.should_run && pods.is_empty() {
@@ -245,7 +246,8 @@ impl<'a> Sync<'a> {
                 self.prune(node, &pods, has_surge);
             } else {
                 for pod in pods.iter().filter(|pod| !pod.meta.is_terminating()) {
-                    self.delete(pod, Because::new("because.daemonset.delete_unwanted").with("node", node));
+                    let because = Because::new("because.daemonset.delete_unwanted").with("node", node);
+                    self.delete(pod, because.with("wanted", wanted));
                 }
             }
         }
@@ -306,7 +308,8 @@ impl<'a> Sync<'a> {
             surplus = new.into_iter().skip(keep_new).chain(old.into_iter().skip(keep_old)).collect();
         }
         for pod in surplus {
-            self.delete(&pod, Because::new("because.daemonset.delete_surplus").with("node", node));
+            let because = Because::new("because.daemonset.delete_surplus").with("node", node);
+            self.delete(&pod, because.with("found", pods.len()));
         }
     }
 

@@ -577,7 +577,9 @@ impl<'a> Sync<'a> {
             true => ("True", "JobSuspended", "Job suspended", "Suspended"),
             false => ("False", "JobResumed", "Job resumed", "Resumed"),
         };
-        let because = Because::new("because.job.suspend").with("suspend", self.is_suspended());
+        let because = Because::new("because.job.suspend")
+            .with("suspend", self.is_suspended())
+            .with("active", self.active.len());
         if set_condition(&mut self.status, condition(SUSPENDED, status, reason, message, now)) {
             let event = EventRecord::normal(&object, event, message);
             self.outcome.writes.push(Operation::Event(event).because(because));
@@ -603,7 +605,16 @@ impl<'a> Sync<'a> {
                     (true, _) => "because.job.count_failure",
                     (false, _) => "because.job.let_go_finished",
                 };
-                freed.push(untracked(pod).because(Because::new(key).with("pod", &pod.meta.name)));
+                let because = Because::new(key)
+                    .with("pod", &pod.meta.name)
+                    .with("succeeded", self.succeeded)
+                    .with(
+                        "wanted",
+                        self.job.spec.completions.map_or("–".to_string(), |wanted| wanted.to_string()),
+                    )
+                    .with("failed", self.failed)
+                    .with("limit", self.job.spec.backoff_limit.unwrap_or(6));
+                freed.push(untracked(pod).because(because));
             }
         }
         let deleted_ready = self.deleted.iter().filter(|pod| pod.is_ready()).count();

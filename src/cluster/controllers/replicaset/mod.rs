@@ -265,13 +265,13 @@ fn plan(store: &Store, kept: &Kept<'_>, seen: &Seen, may_create: bool, now: Time
     for pod in &seen.strays {
         let mut freed = (**pod).clone();
         ownership::release(&set.meta, &mut freed.meta);
-        let because = Because::new("because.replicaset.release").with("pod", &pod.meta.name);
+        let because = counted("because.replicaset.release").with("pod", &pod.meta.name);
         outcome.writes.push(Operation::Update(freed.into()).because(because));
     }
     for pod in &seen.orphans {
         let mut adopted = (**pod).clone();
         ownership::adopt_by(kept.reference(), &mut adopted.meta);
-        let because = Because::new("because.replicaset.adopt").with("pod", &pod.meta.name);
+        let because = counted("because.replicaset.adopt").with("pod", &pod.meta.name);
         outcome.writes.push(Operation::Update(adopted.into()).because(because));
     }
     if set.meta.is_terminating() {

@@ -223,7 +223,8 @@ impl<'a> Sync<'a> {
         if pod.is_finished() {
             if !pod.meta.is_terminating() {
                 let phase = &pod.status.phase;
-                let because = Because::new("because.statefulset.delete_finished");
+                let because =
+                    Because::new("because.statefulset.delete_finished").with("wanted", self.replicas.len());
                 self.delete(pod, because.with("pod", name).with("phase", phase));
             }
             return Next::Wait;
@@ -240,7 +241,8 @@ impl<'a> Sync<'a> {
             };
             if let Some(key) = waits_for {
                 let seconds = self.set.spec.min_ready_seconds;
-                self.say(Because::new(key).with("pod", name).with("seconds", seconds));
+                let wanted = self.replicas.len();
+                self.say(Because::new(key).with("pod", name).with("seconds", seconds).with("wanted", wanted));
                 return Next::Wait;
             }
         }
@@ -304,14 +306,19 @@ impl<'a> Sync<'a> {
         let name = &pod.meta.name;
         let is_ordered = self.is_ordered();
         if pod.meta.is_terminating() {
-            self.say(Because::new("because.statefulset.wait_gone").with("pod", name));
+            let wanted = self.replicas.len();
+            self.say(Because::new("because.statefulset.wait_gone").with("pod", name).with("wanted", wanted));
             return if is_ordered { Next::Wait } else { Next::GoOn };
         }
         let is_first = first_unavailable.is_some_and(|first| first.meta.uid == pod.meta.uid);
         if is_ordered && !is_first && !is_running_and_available(self.set, pod, self.view.now) {
             let waits_for = first_unavailable.map_or(name, |first| &first.meta.name);
             self.say(
-                Because::new("because.statefulset.wait_scale_down").with("pod", name).with("for", waits_for),
+                Because::new("because.statefulset.wait_scale_down")
+                    .with("pod", name)
+                    .with("for", waits_for)
+                    .with("wanted", self.replicas.len())
+                    .with("surplus", self.condemned.len()),
             );
             return Next::Wait;
         }
