@@ -71,7 +71,9 @@ fn a_kind_that_somebody_adds_has_objects_until_its_definition_goes() {
         "metadata": {"name": "boats.example.com"}, "spec": {"group": "example.com", "scope": "Namespaced",
         "names": {"kind": "Boat", "plural": "boats", "shortNames": ["bt"]}, "versions": [{"name": "v1", "served": true,
         "storage": true, "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object",
-        "properties": {"masts": {"type": "integer", "default": 2}}}}}}}]}}"#;
+        "properties": {"masts": {"type": "integer", "default": 2}}}}}}, "additionalPrinterColumns": [
+        {"name": "Masts", "type": "integer", "jsonPath": ".spec.masts"},
+        {"name": "Since", "type": "date", "jsonPath": ".metadata.creationTimestamp", "priority": 1}]}]}}"#;
     const BOAT: &str = "apiVersion: example.com/v1\nkind: Boat\nmetadata: {name: anna}\nspec: {}\n";
     let mut terminal = terminal();
     terminal.files.insert("crd.json".to_string(), DEFINITION.to_string());
@@ -95,7 +97,8 @@ fn a_kind_that_somebody_adds_has_objects_until_its_definition_goes() {
                 "kubectl apply -f bad.yaml",
                 "E|Error from server (BadRequest): error when creating \"bad.yaml\": Boat in version \"v1\" cannot be handled as a Boat: strict decoding error: unknown field \"spec.sails\"\n[exit 1]\n",
             ),
-            ("kubectl get boats", "NAME   AGE\nanna   0s\n"),
+            ("kubectl get boats", "NAME   MASTS\nanna   2\n"),
+            ("kubectl get boats -o wide", "NAME   MASTS   SINCE\nanna   2       0s\n"),
             (
                 "kubectl delete crd boats.example.com",
                 "customresourcedefinition.apiextensions.k8s.io \"boats.example.com\" deleted\n",

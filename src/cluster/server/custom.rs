@@ -91,6 +91,15 @@ pub fn definition(store: &Store, kind: Kind) -> Option<Definition> {
     })
 }
 
+/// The columns that the definition of a kind names.
+pub fn columns(store: &Store, kind: Kind) -> Vec<Value> {
+    let mut definitions = store.objects_of(Kind::CustomResourceDefinition);
+    let spec = definitions.find(|definition| definition.added_kind() == Some(kind)).and_then(spec_of);
+    let mut versions = spec.and_then(|spec| spec["versions"].as_array()).into_iter().flatten();
+    let version = versions.find(|version| version["name"] == kind.version());
+    version.and_then(|version| version["additionalPrinterColumns"].as_array()).cloned().unwrap_or_default()
+}
+
 impl Definition {
     /// Reads a body: fields that the schema does not know are dropped, or refused under strict validation.
     ///

@@ -1,8 +1,7 @@
 //! The columns of each kind, and an object's cells in them.
 //!
 //! Models: `kubernetes/pkg/printers/internalversion/printers.go` (v1.36).
-//! Leaves out: custom resources, whose columns their definitions name.
-
+mod added;
 mod cluster;
 mod event;
 mod extension;
@@ -37,7 +36,15 @@ const fn wide(name: &'static str) -> Column {
     Column { name, wide: true }
 }
 
-/// The columns of a kind, in order.
+/// The headers of a kind's columns, in order, and whether only `-o wide` shows them.
+pub fn headers(kind: Kind, host: &dyn Host) -> Vec<(String, bool)> {
+    match kind {
+        Kind::Custom(_) => added::columns(kind, host),
+        _ => columns(kind).iter().map(|column| (column.name.to_string(), column.wide)).collect(),
+    }
+}
+
+/// The columns of a kind, in order; those of a kind that somebody added stand in [`headers`].
 pub fn columns(kind: Kind) -> &'static [Column] {
     match kind {
         Kind::Pod => pod::COLUMNS,
@@ -74,6 +81,7 @@ pub fn cells(object: &Object, host: &dyn Host) -> Vec<String> {
         Object::ConfigMap(map) => cluster::config_map(map, age),
         Object::Lease(lease) => cluster::lease(lease, age),
         Object::Event(event) => event::cells(event, host.now()),
+        Object::Plain(plain) if matches!(plain.kind, Kind::Custom(_)) => added::cells(object, age, host),
         _ => stored::cells(object, age, host.now()),
     }
 }

@@ -3,7 +3,7 @@
 //! Models: `k8s.io/cli-runtime/pkg/printers/tableprinter.go` (v1.36).
 //! Leaves out: colours.
 
-use super::row::{self, Column};
+use super::row;
 use super::tabs;
 use crate::api::kind::Kind;
 use crate::api::object::Object;
@@ -38,14 +38,14 @@ pub fn render(kind: Kind, objects: &[Object], options: &Options, host: &dyn Host
 
 /// The lines of a table, cells separated by tabs.
 pub fn lines(kind: Kind, objects: &[Object], options: &Options, host: &dyn Host) -> String {
-    let columns = row::columns(kind);
-    let shown = |column: &Column| options.wide || !column.wide;
+    let columns = row::headers(kind, host);
+    let shown = |is_wide: bool| options.wide || !is_wide;
     let with_namespace = options.with_namespace && kind.is_namespaced();
     let mut out = String::new();
     if !options.no_headers {
         let mut cells: Vec<String> = Vec::new();
         cells.extend(with_namespace.then(|| "NAMESPACE".to_string()));
-        cells.extend(columns.iter().filter(|column| shown(column)).map(|column| column.name.to_string()));
+        cells.extend(columns.iter().filter(|(_, is_wide)| shown(*is_wide)).map(|(name, _)| name.clone()));
         cells.extend(options.label_columns.iter().map(|label| label_header(label)));
         cells.extend(options.show_labels.then(|| "LABELS".to_string()));
         push_line(&mut out, &cells);
@@ -53,11 +53,11 @@ pub fn lines(kind: Kind, objects: &[Object], options: &Options, host: &dyn Host)
     for object in objects {
         let mut cells: Vec<String> = Vec::new();
         cells.extend(with_namespace.then(|| object.meta().namespace.to_string()));
-        for (column, mut cell) in columns.iter().zip(row::cells(object, host)) {
-            if !shown(column) {
+        for ((name, is_wide), mut cell) in columns.iter().zip(row::cells(object, host)) {
+            if !shown(*is_wide) {
                 continue;
             }
-            if column.name == "NAME" && options.with_kind {
+            if name == "NAME" && options.with_kind {
                 cell = format!("{}/{cell}", kind.printed());
             }
             cells.push(cell);
