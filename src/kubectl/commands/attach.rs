@@ -24,7 +24,7 @@ const SHELLS: [&str; 4] = ["sh", "bash", "ash", "dash"];
 /// Attaches to a running container.
 pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let Some(word) = call.args.first().cloned() else {
-        return Err(Failure::usage(&call.path, "at least 1 argument is required for attach"));
+        return Err(Failure::error("at least 1 argument is required for attach"));
     };
     let (pod, container) = exec::target(call, &word, "attach to")?;
     if matches!(pod.status.phase.as_str(), "Succeeded" | "Failed") {
