@@ -429,4 +429,37 @@ mod tests {
         assert_eq!(refused.exit_code, 1);
         assert!(refused.stderr.starts_with("wget: can't connect to remote host"), "{}", refused.stderr);
     }
+
+    #[test]
+    fn containers_share_a_volume_and_one_follows_what_the_other_writes() {
+        let mount = json!([{"name": "v", "mountPath": "/shared"}]);
+        let script = "i=0; while true; do echo $i >> /shared/log; i=$((i+1)); sleep 1; done";
+        let mut cluster = cluster(json!({
+            "volumes": [{"name": "v", "emptyDir": {}}],
+            "containers": [
+                {"name": "writer", "image": "busybox", "command": ["sh", "-c", script], "volumeMounts": mount},
+                {"name": "reader", "image": "busybox", "command": ["tail", "-n+1", "-F", "/shared/log"], "volumeMounts": mount},
+            ],
+        }));
+        ticks(&mut cluster, 12);
+        let lines = log(&cluster, Some("reader"), false).unwrap();
+        assert_eq!(lines[..3], ["0", "1", "2"]);
+        let body = json!({"command": ["head", "-n", "1", "/shared/log"], "container": "reader"});
+        let mut request = Request::new(Verb::Create, Kind::Pod, "default", "app", body);
+        request.subresource = "exec".to_string();
+        let object = cluster.ask(&request, &mut Vec::new()).unwrap().object;
+        assert_eq!(object["stdout"], "0\n");
+    }
+
+    #[test]
+    fn a_container_knows_its_host_name_and_the_services_that_were_there_when_it_started() {
+        let mut cluster = cluster(one("sleep 3600"));
+        ticks(&mut cluster, 5);
+        let variables = exec(&mut cluster, &["env"]).unwrap().stdout;
+        for line in ["HOSTNAME=app", "KUBERNETES_SERVICE_HOST=10.96.0.1", "KUBERNETES_PORT_443_TCP_PROTO=tcp"]
+        {
+            assert!(variables.lines().any(|found| found == line), "{line}: {variables}");
+        }
+        assert!(variables.starts_with("PATH="), "{variables}");
+    }
 }

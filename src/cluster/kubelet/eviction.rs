@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::Memory;
 use super::admission::{Refusal, is_critical};
+use super::worker::Stage;
 use crate::api::kinds::cluster::Node;
 use crate::api::kinds::pod::Pod;
 use crate::api::meta::{Name, ObjectKey};
@@ -162,7 +163,7 @@ fn first_to_go(memory: &Memory, view: &View<'_>, scarce: Scarce) -> Option<(Obje
         let pod = view.store.at::<Pod>(key).filter(|pod| pod.meta.uid == worker.uid)?;
         let goes = !is_critical(pod)
             && worker.evicted.is_none()
-            && running.is_running()
+            && worker.stage < Stage::Finishing
             && worker.stopping.is_none();
         goes.then_some((key, pod, running))
     });

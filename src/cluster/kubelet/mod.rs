@@ -344,6 +344,34 @@ mod tests {
     }
 
     #[test]
+    fn a_pod_that_takes_all_memory_is_driven_away_and_the_node_says_so() {
+        let mut settings = Settings::bare(1, vec![NodeSetup::new("node-1")]);
+        settings.recorded_runtime = false;
+        let hog = json!({"image": "polinux/stress", "command": ["stress", "--vm", "1", "--vm-bytes", "8G"]});
+        let watch = Watch::under(settings, one(hog)).ticks(30);
+        let status = watch.status();
+        assert_eq!((status.phase.as_str(), status.reason.as_str()), ("Failed", "Evicted"));
+        let said = "The node was low on resource: memory. Threshold quantity: 100Mi, available: 0. \
+                    Container app was using 8Gi, request is 0, has larger consumption of memory. ";
+        assert_eq!(status.message, said);
+        let last = status.conditions.last().unwrap();
+        assert_eq!(
+            (last.condition_type.as_str(), last.reason.as_str()),
+            ("DisruptionTarget", "TerminationByKubelet")
+        );
+        let node = watch.cluster.store.get::<crate::api::kinds::cluster::Node>("", "node-1").unwrap();
+        assert!(node.spec.taints.iter().any(|taint| taint.key == "node.kubernetes.io/memory-pressure"));
+    }
+
+    #[test]
+    fn a_pod_bound_by_hand_to_a_node_that_is_too_small_fails() {
+        let watch = Watch::of(one(json!({"resources": {"requests": {"cpu": "3"}}}))).ticks(5);
+        let status = watch.status();
+        let said = "Pod was rejected: Node didn't have enough resource: cpu, requested: 3000, used: 0, capacity: 2000";
+        assert_eq!((status.reason.as_str(), status.message.as_str()), ("OutOfcpu", said));
+    }
+
+    #[test]
     fn a_booted_playground_has_all_its_system_pods_ready_and_is_quiet() {
         let cluster = Cluster::boot(Settings::default());
         let unready: Vec<String> = cluster

@@ -6,11 +6,13 @@
 //! Models: `pkg/kubelet/prober` (v1.36). Leaves out: what a gRPC service answers, probe timeouts of slow processes, the random phase after a
 //! restart of the kubelet.
 
+use std::collections::BTreeMap;
+
 use crate::api::int_or_string::IntOrString;
 use crate::api::kinds::pod::{Container, Probe};
 use crate::api::time::Timestamp;
 use crate::cluster::runtime::node::{Reply, RunningContainer, RunningPod};
-use crate::cluster::runtime::script;
+use crate::cluster::runtime::script::{self, Surroundings};
 
 /// Which probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,7 +235,8 @@ pub fn next_change(probe: &Probe, target: &Target<'_>, now: Timestamp) -> Option
     // What a web server answers may depend on a file that comes and goes.
     let pages = probe.http_get.is_some()
         && target.pod.containers.iter().any(|c| c.process.program.answers.folder().is_some());
-    change.into_iter().chain(target.pod.next_file_change(now).filter(|_| pages)).min()
+    let turns = target.pod.containers.iter().filter_map(|container| container.process.next_turn(now));
+    change.into_iter().chain(target.pod.next_file_change(now).filter(|_| pages)).chain(turns).min()
 }
 
 /// The port's number, looked up among the container's ports if it is a name.
@@ -286,8 +289,29 @@ fn run_command(command: &[String], target: &Target<'_>, now: Timestamp) -> Outco
         Some(Told::Always(success)) => success,
         Some(Told::Turning { success, after_seconds }) => (age >= after_seconds) == success,
         None => {
-            let read = |file: &str| target.pod.file(target.running, file, now);
-            let ran = script::run_among(&script::quoted(command), &read);
+            let pod = target.pod;
+            let around = Surroundings {
+                environment: &BTreeMap::new(),
+                read: &|file| pod.file(target.running, file, now),
+                list: &|| pod.files(target.running, now),
+                // What the Pod itself answers; whoever asks somebody else in a probe is told that all is well.
+                ask: &|question, _| match (question.host.as_str(), question.port) {
+                    ("localhost" | "127.0.0.1" | "::1", None) => Some("127.0.0.1".to_string()),
+                    ("localhost" | "127.0.0.1" | "::1" | "0.0.0.0", Some(port)) => {
+                        match pod.ask(port, &question.path, now) {
+                            Reply::Answered { answer, .. } if answer.status < 400 => Some(answer.body),
+                            _ => None,
+                        }
+                    }
+                    _ => Some(String::new()),
+                },
+                settled_seconds: 0,
+                main: "",
+                input: "",
+                address: &pod.ip,
+                is_plain: false,
+            };
+            let ran = script::run_beside(&script::quoted(command), &around);
             return match ran.exit_code {
                 Some(code) => {
                     let lines: Vec<String> = ran.output.into_iter().chain(ran.errors).collect();

@@ -24,6 +24,8 @@ pub enum Answers {
     Echo(String),
     /// The files below this folder.
     Files(String),
+    /// 200 for so many seconds, then 500, as the well-known example of a liveness probe has it.
+    HealthyFor(i64),
     /// A proxy without routes for the request.
     NotFound,
     /// It does not speak HTTP: the connection opens and yields nonsense.
@@ -56,6 +58,7 @@ impl Answers {
             }
             Self::Welcome(server) => say(200, format!("Welcome to {server}! Served by {pod_name}\n")),
             Self::Echo(text) => say(200, format!("{text}\n")),
+            Self::HealthyFor(_) => say(200, "ok".to_string()),
             Self::Files(_) => say(404, "404 Not Found\n".to_string()),
             Self::NotFound => say(404, "404 page not found\n".to_string()),
             Self::NotHttp => say(0, String::new()),
@@ -377,6 +380,9 @@ fn image_program(start: &Start<'_>, repository: &str) -> Program {
         program.listens = listens.collect();
     }
     program.answers = match known.answers {
+        Answering::Names if container.args.first().is_some_and(|word| word == "liveness") => {
+            Answers::HealthyFor(10)
+        }
         Answering::Names => told_text(container).map_or(Answers::Names, Answers::Echo),
         Answering::Welcome(server) => Answers::Welcome(server),
         Answering::NotFound => Answers::NotFound,

@@ -120,7 +120,9 @@ impl RunningPod {
         match self.listener(port, now) {
             None => Reply::Refused,
             Some(container) => {
+                let ails = container.process.ails_from().is_some_and(|from| from <= now);
                 let answer = match self.page(container, path, now) {
+                    _ if ails => Answer { status: 500, body: "error: too old\n".to_string() },
                     Some(answer) => answer,
                     None => container.process.answer(&self.name, &self.ip, port, path),
                 };

@@ -282,6 +282,19 @@ impl Process {
         once.or(round).map(|at| Timestamp(self.started_at.0 + at))
     }
 
+    /// Since or from when it answers that something is wrong; `None` when it never does.
+    pub fn ails_from(&self) -> Option<Timestamp> {
+        match self.program.answers {
+            Answers::HealthyFor(seconds) => Some(Timestamp(self.started_at.0 + seconds + 1)),
+            _ => None,
+        }
+    }
+
+    /// The next moment after `now` at which it begins to answer so.
+    pub fn next_turn(&self, now: Timestamp) -> Option<Timestamp> {
+        self.ails_from().filter(|from| *from > now && self.is_running())
+    }
+
     /// Takes the signal to stop, sent from inside: one that asked for none does nothing.
     pub fn take_signal(&mut self, now: Timestamp) {
         let (seconds, exit_code) = match self.program.stop {

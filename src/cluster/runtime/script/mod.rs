@@ -144,6 +144,7 @@ pub fn run_beside(script: &str, around: &Surroundings<'_>) -> Ran {
 }
 
 /// The same where there is nothing around it but files.
+#[cfg(test)]
 pub fn run_among(script: &str, read: &dyn Fn(&str) -> Option<String>) -> Ran {
     let around = Surroundings {
         environment: &BTreeMap::new(),
