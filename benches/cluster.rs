@@ -133,6 +133,7 @@ fn a_decision(c: &mut Criterion) {
 }
 
 /// A tick in which nothing happens but heartbeats; and what a running Pod takes of the memory.
+#[allow(clippy::disallowed_types, reason = "what is measured is real time")]
 fn a_steady_tick(c: &mut Criterion) {
     let mut group = c.benchmark_group("a steady tick, 30 Pods a node");
     group.sample_size(20);

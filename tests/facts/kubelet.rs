@@ -888,14 +888,8 @@ fn sidecars_stop() -> Verdict {
 
 fn event_reasons(case: &Case) -> Verdict {
     // Every event that these Pods and their node make has a reason of the row's, or is told by somebody else.
-    let mut known: Vec<String> = case
-        .expect
-        .as_object()
-        .unwrap()
-        .values()
-        .flat_map(|names| list(names))
-        .map(|name| text(&name))
-        .collect();
+    let mut known: Vec<String> =
+        case.expect.as_object().unwrap().values().flat_map(list).map(|name| text(&name)).collect();
     known.extend(
         ["NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"].map(str::to_string),
     );

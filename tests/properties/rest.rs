@@ -48,7 +48,7 @@ pub fn heal(ground: &mut Ground) {
     for pod in ground.pods() {
         let image = pod.spec.containers.first().map_or("", |container| &container.image);
         let is_bad = matches!(image, "missing:1" | "app:9");
-        if is_bad && !pod.meta.controller().is_some_and(|owner| owner.kind == "Job") {
+        if is_bad && pod.meta.controller().is_none_or(|owner| owner.kind != "Job") {
             delete(ground, Kind::Pod, &pod.meta.name);
         }
     }
