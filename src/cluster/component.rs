@@ -94,7 +94,7 @@ pub struct Outcome {
     pub saw: Vec<Because>,
     /// Why it does what it does, or why it does nothing.
     pub because: Option<Because>,
-    /// What it asks the API server to write, in order; the first refusal ends the list.
+    /// What it asks the API server to write, in order; the first refusal ends the list, but for the rest of its batch.
     pub writes: Vec<Write>,
     /// What it did or found out beside the store.
     pub notes: Vec<What>,
