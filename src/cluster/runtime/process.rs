@@ -16,12 +16,15 @@ pub const CLOCK: char = '\u{e002}';
 /// The same as `2026/01/05 09:00:05`.
 pub const SLASHED: char = '\u{e003}';
 
+/// In a line: stands for the part of the time that the next letter tells, as in a format of `date`.
+pub const PART: char = '\u{e005}';
+
 /// In a line of a cycle: stands for the number, at the place that the next letter tells, that grows with every round.
 pub const COUNT: char = '\u{e004}';
 
 /// The line as it was written at that time.
 pub fn stamped(line: &str, at: Timestamp) -> String {
-    if !line.contains([DATE, SECONDS, CLOCK, SLASHED]) {
+    if !line.contains([DATE, SECONDS, CLOCK, SLASHED, PART]) {
         return line.to_string();
     }
     // 2026-01-05T09:00:05Z
@@ -37,6 +40,30 @@ pub fn stamped(line: &str, at: Timestamp) -> String {
     let weekday = usize::try_from(at.0.div_euclid(86_400).rem_euclid(7)).ok().and_then(|day| days.get(day));
     let (weekday, month_name) = (weekday.unwrap_or(&""), month_name.unwrap_or(&""));
     let long = format!("{weekday} {month_name} {:>2} {clock} UTC {year}", day.trim_start_matches('0'));
+    let mut clock_parts = clock.split(':');
+    let mut clock_part = || clock_parts.next().unwrap_or_default();
+    let (hour, minute, second) = (clock_part(), clock_part(), clock_part());
+    let mut line = line.to_string();
+    if line.contains(PART) {
+        let parts = [
+            ('Y', year),
+            ('m', month),
+            ('d', day),
+            ('H', hour),
+            ('M', minute),
+            ('S', second),
+            ('a', weekday),
+            ('b', month_name),
+            ('F', date),
+            ('T', clock),
+            ('Z', "UTC"),
+        ];
+        for (letter, text) in parts {
+            line = line.replace(&format!("{PART}{letter}"), text);
+        }
+        line = line.replace(&format!("{PART}s"), &at.0.to_string());
+        line = line.replace(PART, "%");
+    }
     line.replace(DATE, &long)
         .replace(SECONDS, &at.0.to_string())
         .replace(CLOCK, clock)

@@ -25,6 +25,28 @@ use super::process::{Cycle, Deed, End, Listener, Moment, Program, Stop};
 /// The longest script that is read.
 const MAX_BYTES: usize = 16 << 10;
 
+/// Folders that every image has.
+const FOLDERS: [&str; 18] = [
+    "/",
+    "/bin",
+    "/dev",
+    "/dev/null",
+    "/etc",
+    "/home",
+    "/lib",
+    "/mnt",
+    "/opt",
+    "/proc",
+    "/root",
+    "/run",
+    "/sys",
+    "/tmp",
+    "/usr",
+    "/var",
+    "/var/lib",
+    "/var/log",
+];
+
 /// The most commands that are carried out.
 const MAX_COMMANDS: u32 = 8000;
 
@@ -554,7 +576,7 @@ impl<'a> Shell<'a> {
     /// Whether a file or a folder is there.
     fn has_file(&self, file: &str) -> bool {
         let file = if file.len() > 1 { file.trim_end_matches('/') } else { file };
-        matches!(file, "/" | "/tmp" | "/dev/null" | "/etc" | "/var" | "/proc")
+        FOLDERS.contains(&file)
             || self.file(file).is_some()
             || self.paths().iter().any(|path| path.starts_with(&format!("{file}/")))
     }
@@ -913,6 +935,7 @@ mod tests {
             ("for i in $(seq 2); do echo n$i; done", vec!["n1", "n2"]),
             ("ls /etc/config", vec!["color"]),
             ("cat /none 2>/dev/null; echo $?", vec!["1"]),
+            ("echo -en 'a\\n'; A=1; B=2; export A B; printenv A B", vec!["a", "1", "2"]),
         ] {
             assert_eq!(printed(script), expected, "{script}");
         }

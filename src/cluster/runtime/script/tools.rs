@@ -1,6 +1,6 @@
 //! The commands that the small shell knows.
 
-use super::super::process::{CLOCK, DATE, Listener, SECONDS};
+use super::super::process::{CLOCK, DATE, Listener, PART, SECONDS};
 use super::{Flow, Shell, Target, duration_milliseconds};
 
 /// How long a one-liner of an interpreter computes.
@@ -37,6 +37,9 @@ impl Shell<'_> {
                 let flags: Vec<&String> = flags.collect();
                 let text = arguments[flags.len()..].join(" ");
                 let text = if flags.iter().any(|flag| flag.contains('e')) { unescaped(&text) } else { text };
+                // Without its own end of line, one that the text brings along ends the line.
+                let is_open = flags.iter().any(|flag| flag.contains('n'));
+                let text = text.strip_suffix('\n').filter(|_| is_open).unwrap_or(&text);
                 self.put(text.split('\n').map(str::to_string), target);
             }
             "printf" => {
@@ -45,11 +48,12 @@ impl Shell<'_> {
             }
             "date" => {
                 let mark = match arguments.iter().find_map(|word| word.strip_prefix('+')) {
-                    Some("%s") => SECONDS,
-                    Some(format) if format.contains("%T") || format.contains("%H") => CLOCK,
-                    _ => DATE,
+                    Some("%s") => SECONDS.to_string(),
+                    Some("%T" | "%H:%M:%S") => CLOCK.to_string(),
+                    Some(format) => format.replace('%', &PART.to_string()),
+                    None => DATE.to_string(),
                 };
-                self.put([mark.to_string()], target);
+                self.put([mark], target);
             }
             "hostname" => {
                 let line = match has('i') || has('I') {
@@ -60,7 +64,7 @@ impl Shell<'_> {
             }
             "env" | "printenv" => {
                 let lines: Vec<String> = match plain.first() {
-                    Some(name) => self.environment.get(name).cloned().into_iter().collect(),
+                    Some(_) => plain.iter().filter_map(|name| self.environment.get(name).cloned()).collect(),
                     None => {
                         // In the order in which a runtime hands them over.
                         let place = |name: &str| match name {
