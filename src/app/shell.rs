@@ -7,7 +7,7 @@ use super::view_model::telling::is_refused_request;
 use super::view_model::terminal::{Completion, LineSort};
 use crate::i18n::{Text, catalogue};
 use crate::kubectl::history_host::HistoryHost;
-use crate::kubectl::shell::CLEAR;
+use crate::kubectl::shell::{CLEAR, is_unfinished};
 use crate::kubectl::{Execution, Output, Session, Waiting, complete, run};
 use crate::lessons::evidence::What;
 
@@ -18,7 +18,12 @@ pub struct Shell {
     pub session: Session,
     /// The line that waits for the cluster.
     pub waiting: Option<Box<Waiting>>,
+    /// The lines typed so far of a text that is not ended, such as a here-document.
+    pub unfinished: String,
 }
+
+/// The longest text that is typed line by line.
+const UNFINISHED_LIMIT_BYTES: usize = 64 << 10;
 
 /// The most choices that Tab offers.
 const CHOICES_LIMIT: usize = 60;
@@ -27,10 +32,19 @@ const CHOICES_LIMIT: usize = 60;
 pub fn enter(state: &mut State, line: &str) {
     state.screenful.completion = None;
     state.screenful.print(LineSort::Input, if line.is_empty() { " " } else { line });
+    let begun = std::mem::take(&mut state.shell.unfinished);
+    let goes_on = !begun.is_empty();
     interrupt(state);
+    let text = if goes_on { [&begun, "\n", line].concat() } else { line.to_string() };
+    if state.shell.session.inside.is_none() && text.len() < UNFINISHED_LIMIT_BYTES && is_unfinished(&text) {
+        state.shell.unfinished = text;
+        return;
+    }
+    let line = text.as_str();
     let words: Vec<&str> = line.split_whitespace().collect();
     if let [first, rest @ ..] = words.as_slice()
         && *first == "curl"
+        && !goes_on
         && !line.contains(['|', ';', '&'])
         && rest.len() == 1
         && !["localhost", "127.0.0.1"].iter().any(|local| rest[0].contains(local))
@@ -82,6 +96,7 @@ pub fn poll(state: &mut State) {
 
 /// Ctrl-C: the line that waits is dropped.
 pub fn interrupt(state: &mut State) {
+    state.shell.unfinished.clear();
     if state.shell.waiting.take().is_some() {
         state.screenful.print(LineSort::Output, "^C");
     }
@@ -152,4 +167,37 @@ fn print(state: &mut State, output: &Output) {
     };
     state.screenful.print(LineSort::Output, stdout);
     state.screenful.print(LineSort::Error, &output.stderr);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::view_model::terminal::terminal_view;
+    use crate::cluster::settings::Settings;
+
+    #[test]
+    fn a_here_document_is_typed_line_by_line_until_it_ends() {
+        let mut state = State::new(Settings::bare(1, Vec::new()));
+        for line in [
+            "cat <<EOF | kubectl apply -f -",
+            "apiVersion: v1",
+            "kind: Namespace",
+            "metadata:",
+            "  name: typed",
+        ] {
+            enter(&mut state, line);
+            assert_eq!(terminal_view(&state).prompt, ">");
+        }
+        enter(&mut state, "EOF");
+        let view = terminal_view(&state);
+        assert_eq!(view.prompt, "$");
+        assert!(
+            view.lines.iter().any(|line| line.text.contains("namespace/typed created")),
+            "{:?}",
+            view.lines
+        );
+        enter(&mut state, "echo 'not closed");
+        interrupt(&mut state);
+        assert_eq!(terminal_view(&state).prompt, "$");
+    }
 }

@@ -104,6 +104,7 @@ pub fn update(state: &mut State, message: Message) -> Vec<Effect> {
         Message::CommandChosen(line) => {
             state.open_stage = None;
             state.screen_tab = ScreenTab::Terminal;
+            shell::interrupt(state);
             shell::enter(state, &line);
         }
         Message::CompletionAsked(line) => shell::tab(state, &line),
@@ -250,6 +251,7 @@ fn apply(state: &mut State) {
     let file = state.file_mut();
     file.applied = file.text.clone();
     state.has_difference = false;
+    shell::interrupt(state);
     shell::enter(state, &line);
 }
 

@@ -37,6 +37,14 @@ pub fn run(line: &str, session: &mut Session, host: &mut dyn Host) -> Execution 
     run_with_input(line, None, session, host)
 }
 
+/// Whether a text goes on in the next line: a here-document is not ended, a quote or a parenthesis not closed.
+pub fn is_unfinished(text: &str) -> bool {
+    match line::parse(text) {
+        Ok(_) => text.ends_with('\\') && !text.ends_with("\\\\"),
+        Err(problem) => problem.ends_with(" is not closed") || problem.contains(" is not ended by "),
+    }
+}
+
 /// Carries out a line whose first command reads `input`.
 pub fn run_with_input(
     line: &str,

@@ -57,6 +57,11 @@ pub fn terminal_view(state: &State) -> TerminalView {
         history: state.shell.session.history.clone(),
         is_busy: state.shell.waiting.is_some(),
         completion: state.screenful.completion.clone(),
-        prompt: if state.shell.session.inside.is_some() { "/ #" } else { "$" }.to_string(),
+        prompt: match (state.shell.unfinished.is_empty(), state.shell.session.inside.is_some()) {
+            (false, _) => ">",
+            (true, true) => "/ #",
+            (true, false) => "$",
+        }
+        .to_string(),
     }
 }
