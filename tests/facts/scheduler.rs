@@ -551,7 +551,7 @@ fn spread(case: &Case) -> Verdict {
                 (board.snapshot.node("a").cloned().unwrap(), board.snapshot.node("b").cloned().unwrap());
             board.snapshot = Snapshot::default();
             for info in [a, b] {
-                board.snapshot.see_node(&info.name(), info.node.as_ref());
+                board.snapshot.see_node(&info.name, info.node.as_ref());
             }
             let terminating =
                 |it: &mut Value| it["metadata"]["deletionTimestamp"] = "2026-01-05T09:00:00Z".into();

@@ -133,7 +133,7 @@ pub fn attempt(placing: &Placing<'_>, candidate: &Candidate, start: u64) -> Atte
                 if !result.refused_by.contains(&refusal.plugin) {
                     result.refused_by.push(refusal.plugin);
                 }
-                result.refusals.push((info.name(), refusal));
+                result.refusals.push((info.name.clone(), refusal));
             }
         }
         result.verdicts.nodes.push(verdict);
@@ -143,7 +143,7 @@ pub fn attempt(placing: &Placing<'_>, candidate: &Candidate, start: u64) -> Atte
         [] => {}
         [(_, only)] => {
             result.tied = 1;
-            result.verdicts.chosen = Some(only.name());
+            result.verdicts.chosen = Some(only.name.clone());
         }
         _ => {
             score(candidate, snapshot, &feasible, &mut result.verdicts);
@@ -180,7 +180,7 @@ impl Asking<'_> {
     /// What every rule says of one node, until one refuses it. Where room is being made for more important Pods, the rules are
     /// asked with them, too.
     fn ask(&self, info: &NodeInfo) -> (NodeVerdict, Option<Refusal>) {
-        let verdict = |filters| NodeVerdict { node: info.name(), filters, scores: Scores::default() };
+        let verdict = |filters| NodeVerdict { node: info.name.clone(), filters, scores: Scores::default() };
         let Some(node) = &info.node else { return (verdict(Arc::default()), None) };
         if let NamedNodes::Only(names) = self.named
             && !names.iter().any(|name| **name == *node.meta.name)
@@ -246,7 +246,7 @@ fn best(passed: &[(usize, &NodeInfo)], verdicts: &Verdicts) -> (Name, usize) {
         }
         tied += usize::from(total == highest);
     }
-    (passed[first].1.name(), tied)
+    (passed[first].1.name.clone(), tied)
 }
 
 /// How many nodes have to pass before the asking ends.

@@ -11,7 +11,7 @@ use imbl::{OrdMap, OrdSet};
 
 use super::groups::Groups;
 use super::requests::{Amounts, Requests};
-use super::spread::{HOSTNAME, ZONE};
+use super::spread::{Constraint, HOSTNAME, Places, ZONE};
 use crate::api::kinds::cluster::Node;
 use crate::api::kinds::pod::{Pod, PodSpec};
 use crate::api::meta::{Name, ObjectKey};
@@ -34,6 +34,8 @@ pub struct Snapshot {
 /// One node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeInfo {
+    /// Its name.
+    pub name: Name,
     /// The node as last seen; `None` while only Pods on it are known.
     pub node: Option<Arc<Node>>,
     /// Whether it takes every Pod that finds room: it is not cordoned, and has no taints.
@@ -56,8 +58,8 @@ pub struct NodeInfo {
     pub pods: i64,
     /// The same by priority.
     pub priorities: OrdMap<i32, u32>,
-    /// The groups that the Pods on it belong to, with how many of each.
-    pub groups: OrdMap<u32, u32>,
+    /// The groups that the Pods on it belong to, with how many of each, by group.
+    pub groups: Vec<(u32, u32)>,
     /// The node's ports that are taken: address, protocol, port, and by which Pod.
     pub ports: OrdSet<(String, String, i32, ObjectKey)>,
 }
@@ -70,17 +72,14 @@ struct Placed {
 }
 
 impl NodeInfo {
-    /// The node's name.
-    pub fn name(&self) -> Name {
-        self.node.as_ref().map(|node| node.meta.name.clone()).unwrap_or_default()
-    }
-
-    /// The place of a topology key that it is in: the value of the label.
-    pub fn place(&self, topology_key: &str) -> Option<&str> {
-        match topology_key {
-            HOSTNAME => self.hostname.as_deref(),
-            ZONE => self.zone.as_deref(),
-            key => self.node.as_ref()?.meta.labels.get(key).map(String::as_str),
+    /// The place that it is in, by a constraint: the value of a label.
+    pub fn place(&self, constraint: &Constraint) -> Option<&str> {
+        match constraint.places {
+            Places::Hostnames => self.hostname.as_deref(),
+            Places::Zones => self.zone.as_deref(),
+            Places::Others => {
+                self.node.as_ref()?.meta.labels.get(&constraint.topology_key).map(String::as_str)
+            }
         }
     }
 
@@ -177,7 +176,10 @@ impl Snapshot {
             info.used_assumed.add(&requests.assumed);
             info.pods += 1;
             *info.priorities.entry(spec.priority.unwrap_or(0)).or_insert(0) += 1;
-            *info.groups.entry(group).or_insert(0) += 1;
+            match info.groups.binary_search_by_key(&group, |(number, _)| *number) {
+                Ok(at) => info.groups[at].1 += 1,
+                Err(at) => info.groups.insert(at, (group, 1)),
+            }
             for (ip, protocol, port) in host_ports(spec) {
                 info.ports.insert((ip, protocol, port, key.clone()));
             }
@@ -205,10 +207,10 @@ impl Snapshot {
                     info.priorities.remove(&priority);
                 }
             }
-            if let Some(members) = info.groups.get_mut(&placed.group) {
-                *members -= 1;
-                if *members == 0 {
-                    info.groups.remove(&placed.group);
+            if let Ok(at) = info.groups.binary_search_by_key(&placed.group, |(number, _)| *number) {
+                info.groups[at].1 -= 1;
+                if info.groups[at].1 == 0 {
+                    info.groups.remove(at);
                 }
             }
             for (ip, protocol, port) in host_ports(&placed.spec) {
@@ -229,7 +231,11 @@ impl Snapshot {
                 self.next_order
             }
         };
-        change(Arc::make_mut(self.nodes.entry(order).or_default()));
+        let info = Arc::make_mut(self.nodes.entry(order).or_default());
+        if info.name.is_empty() {
+            info.name = name.clone();
+        }
+        change(info);
     }
 
     fn drop_if_empty(&mut self, name: &Name) {

@@ -41,12 +41,35 @@ pub struct Constraint {
     pub max_skew: i64,
     /// The node label whose values are the places.
     pub topology_key: String,
+    /// Which label that is, if it is one of those that are looked at most.
+    pub places: Places,
     /// The Pods that count.
     selectors: Vec<Selector>,
     /// With fewer places than this, the emptiest counts as empty.
     pub min_domains: i64,
     honors_affinity: bool,
     honors_taints: bool,
+}
+
+/// What the places of a constraint are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Places {
+    /// The nodes by name.
+    Hostnames,
+    /// The zones.
+    Zones,
+    /// The values of some other label.
+    Others,
+}
+
+impl Places {
+    fn of(topology_key: &str) -> Self {
+        match topology_key {
+            HOSTNAME => Self::Hostnames,
+            ZONE => Self::Zones,
+            _ => Self::Others,
+        }
+    }
 }
 
 impl Constraints {
@@ -69,6 +92,7 @@ impl Constraints {
         let default = |topology_key: &str, max_skew: i64| Constraint {
             max_skew,
             topology_key: topology_key.to_string(),
+            places: Places::of(topology_key),
             selectors: selectors.clone(),
             min_domains: 1,
             honors_affinity: true,
@@ -105,6 +129,7 @@ impl Constraint {
         Self {
             max_skew: value["maxSkew"].as_i64().unwrap_or(1),
             topology_key: value["topologyKey"].as_str().unwrap_or_default().to_string(),
+            places: Places::of(value["topologyKey"].as_str().unwrap_or_default()),
             selectors,
             min_domains: value["minDomains"].as_i64().unwrap_or(1),
             honors_affinity: value["nodeAffinityPolicy"] != "Ignore",
@@ -156,5 +181,5 @@ impl Known {
 
 /// Whether the node has the labels of all constraints.
 pub fn has_all_keys(info: &NodeInfo, constraints: &[Constraint]) -> bool {
-    constraints.iter().all(|constraint| info.place(&constraint.topology_key).is_some())
+    constraints.iter().all(|constraint| info.place(constraint).is_some())
 }

@@ -28,7 +28,7 @@ use crate::api::kinds::storage::{PersistentVolumeClaim, StorageClass};
 use crate::api::kinds::stored::{LimitRange, PriorityClass, RuntimeClass, ServiceAccount};
 use crate::api::kinds::workloads::DaemonSet;
 use crate::api::meta::ObjectKey;
-use crate::api::object::Object;
+use crate::api::object::{Object, Resource};
 use crate::cluster::store::Store;
 use crate::cluster::usage;
 
@@ -268,10 +268,20 @@ fn admit_pod(transaction: &mut Transaction<'_>, pod: &mut Pod) -> Result<(), Sta
         }
         pod.status.qos_class = qos_class(&pod.spec).to_string();
     }
+    share_spec(transaction.store, pod);
     let namespace = transaction.store.get::<Namespace>("", &pod.meta.namespace);
     match namespace.and_then(|namespace| pod_security::refusal(namespace, pod)) {
         Some(why) => Err(Status::forbidden(Kind::Pod, &pod.meta.name, &why)),
         None => Ok(()),
+    }
+}
+
+/// Pods of one owner mostly have the same spec: they share one, so that a thousand of them do not cost a thousand.
+fn share_spec(store: &Store, pod: &mut Pod) {
+    let Some(owner) = pod.meta.controller() else { return };
+    let sibling = store.owned_by(&owner.uid).find_map(Pod::from_object);
+    if let Some(sibling) = sibling.filter(|sibling| sibling.spec == pod.spec) {
+        pod.spec = Arc::clone(&sibling.spec);
     }
 }
 

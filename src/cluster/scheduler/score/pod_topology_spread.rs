@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::{Feasible, MAX_SCORE};
 use crate::cluster::scheduler::candidate::Candidate;
 use crate::cluster::scheduler::snapshot::NodeInfo;
-use crate::cluster::scheduler::spread::{HOSTNAME, Known, has_all_keys};
+use crate::cluster::scheduler::spread::{Known, Places, has_all_keys};
 
 /// The rule's name.
 pub const NAME: &str = "PodTopologySpread";
@@ -26,16 +26,17 @@ pub fn score(candidate: &Candidate, feasible: &Feasible<'_>) -> Option<Vec<i64>>
 
     let mut counts: Vec<BTreeMap<&str, i64>> = vec![BTreeMap::new(); constraints.len()];
     for info in feasible.nodes.iter().filter(|info| !is_ignored(info)) {
-        for (index, constraint) in constraints.iter().enumerate().filter(|(_, c)| c.topology_key != HOSTNAME)
+        for (index, constraint) in
+            constraints.iter().enumerate().filter(|(_, c)| c.places != Places::Hostnames)
         {
-            if let Some(place) = info.place(&constraint.topology_key) {
+            if let Some(place) = info.place(constraint) {
                 counts[index].entry(place).or_insert(0);
             }
         }
     }
     let weight = |(constraint, counts): (_, &BTreeMap<&str, i64>)| {
         let constraint: &crate::cluster::scheduler::spread::Constraint = constraint;
-        let places = if constraint.topology_key == HOSTNAME { taking_part } else { counts.len() };
+        let places = if constraint.places == Places::Hostnames { taking_part } else { counts.len() };
         natural_logarithm(places as f64 + 2.0)
     };
     let weights: Vec<f64> = constraints.iter().zip(&counts).map(weight).collect();
@@ -44,7 +45,7 @@ pub fn score(candidate: &Candidate, feasible: &Feasible<'_>) -> Option<Vec<i64>>
     for info in feasible.snapshot.nodes().filter(|_| has_places) {
         let Some(node) = info.node.as_deref().filter(|_| !is_ignored(info)) else { continue };
         for (index, constraint) in constraints.iter().enumerate() {
-            let Some(place) = info.place(&constraint.topology_key) else { continue };
+            let Some(place) = info.place(constraint) else { continue };
             if let Some(count) = counts[index].get_mut(place)
                 && constraint.includes(candidate, node)
             {
@@ -60,8 +61,8 @@ pub fn score(candidate: &Candidate, feasible: &Feasible<'_>) -> Option<Vec<i64>>
             info.node.as_ref().filter(|_| !is_ignored(info))?;
             let mut sum = 0.0;
             for (index, constraint) in constraints.iter().enumerate() {
-                let Some(place) = info.place(&constraint.topology_key) else { continue };
-                let count = if constraint.topology_key == HOSTNAME {
+                let Some(place) = info.place(constraint) else { continue };
+                let count = if constraint.places == Places::Hostnames {
                     constraint.count_on(groups, info, namespace, &mut known[index])
                 } else {
                     counts[index].get(place).copied().unwrap_or(0)
