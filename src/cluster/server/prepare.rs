@@ -433,9 +433,7 @@ pub fn quality_of_service(pod: &Value) -> &'static str {
 /// What a Service of a cluster with one IP family holds besides its address.
 fn service(object: &mut Value) {
     let spec = record(object, "spec");
-    if spec.get("type") == Some(&json!("ExternalName")) {
-        return;
-    }
+    let is_elsewhere = spec.get("type") == Some(&json!("ExternalName"));
     match spec.get("clusterIP").and_then(Value::as_str) {
         Some(address) if !address.is_empty() => {
             let address = json!([address]);
@@ -446,6 +444,9 @@ fn service(object: &mut Value) {
                 spec.insert("clusterIP".to_string(), first);
             }
         }
+    }
+    if is_elsewhere {
+        return;
     }
     let is_headless = spec.get("clusterIP") == Some(&json!("None"));
     let has_selector =

@@ -1,12 +1,13 @@
 //! Namespaces, Nodes, ConfigMaps, Secrets, quotas, limits, Events, Leases and service accounts.
 //!
 //! Models: `pkg/apis/core/validation/{validation,events}.go`, `pkg/apis/coordination/validation/validation.go` (v1.36).
-//! Leaves out: the configuration of Nodes, scopes of quotas.
+//! Leaves out: the configuration of Nodes.
 
 use base64::Engine as _;
 use std::collections::BTreeSet;
 
 use super::field::{FieldError, quoted};
+use super::internal;
 use super::meta;
 use super::node::{Errors, Node, cidr, complain, immutable};
 use super::resources;
@@ -185,6 +186,92 @@ pub fn quota(errors: &mut Errors, object: &Node<'_>) {
         resources::quota_name(errors, &amount, name);
         resources::amount(errors, name, &amount);
     }
+    quota_scopes(errors, &object.at("spec"));
+}
+
+/// The scopes that a quota can have.
+const SCOPES: [&str; 6] = [
+    "Terminating",
+    "NotTerminating",
+    "BestEffort",
+    "NotBestEffort",
+    "PriorityClass",
+    "CrossNamespacePodAffinity",
+];
+
+/// Judges what a quota is narrowed to: by names, and by a selector.
+fn quota_scopes(errors: &mut Errors, spec: &Node<'_>) {
+    let limited: Vec<&str> = spec.at("hard").members().into_iter().map(|(name, _)| name).collect();
+    let does_not_fit = |scope: &str| {
+        let counts = |name: &str| match scope {
+            "BestEffort" => name == "pods",
+            _ if SCOPES.contains(&scope) => {
+                let amount = name.strip_prefix("requests.").or(name.strip_prefix("limits.")).unwrap_or(name);
+                matches!(amount, "cpu" | "memory") || name == "pods"
+            }
+            _ => true,
+        };
+        limited.iter().filter(|name| resources::is_quota_name(name) && !counts(name)).count()
+    };
+    let conflicts = |names: &BTreeSet<&str>| {
+        let pairs = [["BestEffort", "NotBestEffort"], ["Terminating", "NotTerminating"]];
+        pairs.into_iter().filter(|pair| pair.iter().all(|name| names.contains(name))).count()
+    };
+    let scopes = spec.at("scopes");
+    let mut names = BTreeSet::new();
+    for scope in scopes.items() {
+        if !SCOPES.contains(&scope.text()) {
+            errors.push(scopes.invalid("unsupported scope"));
+        }
+        for _ in 0..does_not_fit(scope.text()) {
+            errors.push(scopes.invalid("unsupported scope applied to resource"));
+        }
+        names.insert(scope.text());
+    }
+    for _ in 0..conflicts(&names) {
+        errors.push(scopes.invalid("conflicting scopes"));
+    }
+    let expressions = spec.at("scopeSelector").at("matchExpressions");
+    let mut names = BTreeSet::new();
+    for expression in expressions.items() {
+        // The paths do not tell which of the expressions is meant.
+        let at = |name: &str| Node { path: expressions.path_of(name), value: expression.at(name).value };
+        let (scope, operator, values) = (at("scopeName"), at("operator"), at("values"));
+        if !SCOPES.contains(&scope.text()) {
+            errors.push(scope.invalid("unsupported scope"));
+        }
+        for _ in 0..does_not_fit(scope.text()) {
+            let shown = internal::compact("ScopeSelector", spec.at("scopeSelector").value);
+            errors.push(FieldError::invalid_shown(
+                &expressions.path,
+                shown,
+                "unsupported scope applied to resource",
+            ));
+        }
+        if scope.text() != "PriorityClass" && SCOPES.contains(&scope.text()) && operator.text() != "Exists" {
+            errors.push(operator.invalid(
+                "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
+            ));
+        }
+        match operator.text() {
+            "In" | "NotIn" if values.is_empty() => errors.push(values.required(
+                "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
+            )),
+            "In" | "NotIn" => {}
+            "Exists" | "DoesNotExist" if values.is_empty() => {}
+            "Exists" | "DoesNotExist" => {
+                errors.push(values.invalid(
+                    "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
+                ))
+            }
+            _ => errors.push(operator.invalid("not a valid selector operator")),
+        }
+        names.insert(scope.text());
+    }
+    for _ in 0..conflicts(&names) {
+        errors
+            .push(Node { path: expressions.path.clone(), value: scopes.value }.invalid("conflicting scopes"));
+    }
 }
 
 /// Judges a changed ResourceQuota.
@@ -324,4 +411,59 @@ pub fn path_segment(errors: &mut Errors, node: &Node<'_>) {
         _ => text.chars().find(|c| matches!(c, '/' | '%')).map(|c| format!("may not contain '{c}'")),
     };
     complain(errors, node, complaint.into_iter().collect());
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn the_scopes_of_a_quota_fit_what_it_counts_and_each_other() {
+        let told = |spec: Value| -> Vec<String> {
+            let object = json!({"metadata": {"name": "q", "namespace": "n"}, "spec": spec});
+            let mut errors = Errors::new();
+            quota(&mut errors, &Node::root(&object));
+            errors.iter().map(ToString::to_string).collect()
+        };
+        let of = |scope: &str, operator: &str, values: Value| {
+            let expression = json!({"scopeName": scope, "operator": operator, "values": values});
+            json!({"hard": {"pods": "1"}, "scopeSelector": {"matchExpressions": [expression]}})
+        };
+        let table = [
+            (
+                json!({"hard": {"pods": "1", "requests.cpu": "1"}, "scopes": ["NotBestEffort", "Terminating"]}),
+                None,
+            ),
+            (
+                json!({"hard": {"services": "1"}, "scopes": ["BestEffort"]}),
+                Some("spec.scopes: Invalid value: [\"BestEffort\"]: unsupported scope applied to resource"),
+            ),
+            (
+                json!({"hard": {"pods": "1"}, "scopes": ["Terminating", "NotTerminating"]}),
+                Some("spec.scopes: Invalid value: [\"Terminating\",\"NotTerminating\"]: conflicting scopes"),
+            ),
+            (
+                json!({"hard": {"pods": "1"}, "scopes": ["Foo"]}),
+                Some("spec.scopes: Invalid value: [\"Foo\"]: unsupported scope"),
+            ),
+            (of("PriorityClass", "In", json!(["high"])), None),
+            (
+                of("PriorityClass", "In", json!([])),
+                Some(
+                    "spec.scopeSelector.matchExpressions.values: Required value: must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
+                ),
+            ),
+            (
+                of("BestEffort", "Bar", json!([])),
+                Some(
+                    "spec.scopeSelector.matchExpressions.operator: Invalid value: \"Bar\": not a valid selector operator",
+                ),
+            ),
+        ];
+        for (spec, expected) in table {
+            assert_eq!(told(spec.clone()).last().map(String::as_str), expected, "{spec}");
+        }
+    }
 }

@@ -302,7 +302,12 @@ pub fn network_policy(errors: &mut Errors, object: &Node<'_>) {
             }
         }
     }
-    for kind in spec.at("policyTypes").items() {
+    let kinds = spec.at("policyTypes");
+    if kinds.items().len() > 2 {
+        errors.push(kinds.invalid("may not specify more than two policyTypes"));
+        return;
+    }
+    for kind in kinds.items() {
         one_of_if_given(errors, &kind, &["Ingress", "Egress"]);
     }
 }

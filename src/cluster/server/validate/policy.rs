@@ -7,6 +7,7 @@ use super::cluster::path_segment;
 use super::field::{FieldError, quoted};
 use super::meta;
 use super::node::{Errors, Node, at_most_100_percent, immutable, int_or_percent};
+use super::resources;
 use crate::api::manifest::to_json;
 use crate::api::names;
 
@@ -190,6 +191,11 @@ pub fn runtime_class(errors: &mut Errors, object: &Node<'_>) {
     let handler = object.at("handler");
     for detail in names::dns_label(handler.text()) {
         errors.push(handler.invalid(&detail));
+    }
+    let fixed = object.at("overhead").at("podFixed");
+    for (name, amount) in fixed.members() {
+        let amount = Node { path: format!("{}.limits[{name}]", fixed.path), value: amount.value };
+        resources::amount(errors, name, &amount);
     }
 }
 

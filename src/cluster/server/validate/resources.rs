@@ -94,12 +94,15 @@ pub fn container_name(errors: &mut Errors, node: &Node<'_>, name: &str) {
 /// Judges the name of a resource that a quota can count.
 pub fn quota_name(errors: &mut Errors, node: &Node<'_>, name: &str) {
     let is_readable = self::name(errors, node, name);
-    let is_known = COUNTS.contains(&name)
-        || (STANDARD.contains(&name) && name != "hugepages")
-        || name.contains("hugepages-");
+    let is_known = is_quota_name(name);
     if is_readable && !name.contains('/') && !is_known {
         errors.push(FieldError::invalid_text(&node.path, name, "must be a standard resource for quota"));
     }
+}
+
+/// Whether a quota knows the resource without its group being named.
+pub fn is_quota_name(name: &str) -> bool {
+    COUNTS.contains(&name) || (STANDARD.contains(&name) && name != "hugepages") || name.contains("hugepages-")
 }
 
 /// Judges an amount of a resource.

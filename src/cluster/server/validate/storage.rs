@@ -218,6 +218,33 @@ pub fn storage_class(errors: &mut Errors, object: &Node<'_>) {
         errors.push(policy.not_supported(&["Delete", "Retain"]));
     }
     one_of(errors, &object.at("volumeBindingMode"), &["Immediate", "WaitForFirstConsumer"]);
+    allowed_topologies(errors, &object.at("allowedTopologies"));
+}
+
+/// Judges where volumes of a class may be.
+fn allowed_topologies(errors: &mut Errors, terms: &Node<'_>) {
+    for term in terms.items() {
+        let mut keys = std::collections::BTreeSet::new();
+        for (index, expression) in term.at("matchLabelExpressions").items().iter().enumerate() {
+            // The path does not tell which of the terms is meant.
+            let path = format!("{}.matchLabelExpressions[{index}]", terms.path);
+            let at = |name: &str| Node { path: format!("{path}.{name}"), value: expression.at(name).value };
+            let (key, values) = (at("key"), at("values"));
+            if values.is_empty() {
+                errors.push(values.required(""));
+            }
+            let mut seen = std::collections::BTreeSet::new();
+            for value in values.items() {
+                if !seen.insert(value.text()) {
+                    errors.push(FieldError::duplicate(&value.path, value.value));
+                }
+            }
+            complain(errors, &key, names::qualified_name(key.text()));
+            if !keys.insert(key.text()) {
+                errors.push(FieldError::duplicate(&key.path, key.value));
+            }
+        }
+    }
 }
 
 /// Judges a changed storage class.
