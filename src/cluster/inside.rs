@@ -133,7 +133,8 @@ impl Cluster {
             return Err(Status { message, ..Status::internal("") });
         };
         let ip = running.as_ref().map(|running| running.ip.clone()).unwrap_or_default();
-        let environment = kubelet::environment_of(&self.store, &pod, &container, &ip).unwrap_or_default();
+        let environment =
+            kubelet::environment_of(&self.store, &pod, &container, &ip, Some(&process)).unwrap_or_default();
         let usual = |file: &str| kubelet::usual_file(&pod, &ip, file);
         let read = |file: &str| {
             let run =

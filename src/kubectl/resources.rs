@@ -292,6 +292,17 @@ pub fn find(host: &dyn Host, wanted: &[Wanted], narrowing: &Narrowing) -> (Vec<F
 /// When the arguments do not fit together; objects that are missing are the second part of the answer.
 pub fn targets(call: &mut Call) -> Result<(Vec<Object>, Vec<Failure>), Failure> {
     let narrowing = call.narrowing();
+    targets_within(call, &narrowing)
+}
+
+/// The same for a verb whose `--selector` means something else.
+///
+/// # Errors
+/// As [`targets`].
+pub fn targets_within(
+    call: &mut Call,
+    narrowing: &Narrowing,
+) -> Result<(Vec<Object>, Vec<Failure>), Failure> {
     let selects = narrowing.labels.is_some() || narrowing.fields.is_some() || call.flags.on("all");
     if call.flags.given("filename") {
         let files = super::commands::files::read(call)?;
@@ -315,6 +326,6 @@ pub fn targets(call: &mut Call) -> Result<(Vec<Object>, Vec<Failure>), Failure> 
     if !selects && !by_name {
         return Err(no_name_given());
     }
-    let (found, failures) = find(&*call.host, &wanted, &narrowing);
+    let (found, failures) = find(&*call.host, &wanted, narrowing);
     Ok((found.into_iter().flat_map(|found| found.objects).collect(), failures))
 }

@@ -679,3 +679,30 @@ fn loops_and_choices_run_as_in_a_shell() {
     let endless = terminal.run("while true; do x=1; done");
     assert!(endless.contains("let time pass with sleep"), "{endless}");
 }
+
+#[test]
+fn a_container_keeps_the_variables_that_it_was_started_with() {
+    let mut terminal = terminal();
+    terminal.run("kubectl create configmap settings --from-literal=COLOR=blue");
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: app}\nspec:\n  containers:\n  - name: app\n    image: nginx\n    envFrom: [{configMapRef: {name: settings}}]\n";
+    terminal.files.insert("app.yaml".to_string(), pod.to_string());
+    terminal.run("kubectl apply -f app.yaml");
+    terminal.run("kubectl wait --for=condition=Ready pod/app");
+    check(
+        &mut terminal,
+        &[
+            (
+                "kubectl create configmap settings --from-literal=COLOR=red -o yaml --dry-run=client | kubectl replace -f -",
+                "configmap/settings replaced\n",
+            ),
+            ("kubectl expose pod app --port 80 --name late --selector app=app", "service/late exposed\n"),
+            ("kubectl exec app -- sh -c 'echo $COLOR $LATE_SERVICE_PORT'", "blue \n"),
+            (
+                "kubectl replace --force -f app.yaml",
+                "pod \"app\" deleted from demo namespace\npod/app replaced\n",
+            ),
+        ],
+    );
+    terminal.run("kubectl wait --for=condition=Ready pod/app");
+    check(&mut terminal, &[("kubectl exec app -- sh -c 'echo $COLOR $LATE_SERVICE_PORT'", "red 80\n")]);
+}

@@ -2,9 +2,10 @@
 //!
 //! Models: `pkg/kubelet/kubelet_pods.go` (`makeEnvironmentVariables`, `getServiceEnvVarMap`, `podFieldSelectorRuntimeValue`),
 //! `pkg/kubelet/envvars/envvars.go`, `third_party/forked/golang/expansion` (v1.36). Leaves out: environment files, variables
-//! that an image brings along.
+//! that an image brings along; a Service that was deleted since a container started is missing in what `exec` shows.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use serde_json::Value;
@@ -15,13 +16,16 @@ use crate::api::kinds::networking::Service;
 use crate::api::kinds::pod::{Container, Pod};
 use crate::api::meta::ObjectKey;
 use crate::api::quantity::Quantity;
+use crate::api::time::Timestamp;
+use crate::cluster::runtime::process::Process;
 use crate::cluster::runtime::script::expanded;
 use crate::cluster::store::Store;
 
 /// Where commands are looked for.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// The variables of a container, or what they refer to in vain.
+/// The variables of a container, or what they refer to in vain: as they are now, or as they were when `run` started. What
+/// is changed later in a ConfigMap, a Secret or a Service reaches the next run.
 ///
 /// # Errors
 /// In the kubelet's words: `configmap "settings" not found`.
@@ -30,28 +34,13 @@ pub fn environment(
     pod: &Pod,
     container: &Container,
     ip: &str,
+    run: Option<&Process>,
 ) -> Result<BTreeMap<String, String>, String> {
-    let namespace = &pod.meta.namespace;
-    let services = service_variables(store, pod);
-    let mut variables: BTreeMap<String, String> = BTreeMap::new();
-    let sources = container.rest.get("envFrom").and_then(Value::as_array);
-    for source in sources.into_iter().flatten() {
-        let prefix = source["prefix"].as_str().unwrap_or_default();
-        for (name, value) in everything_in(store, namespace, source)? {
-            variables.insert(format!("{prefix}{name}"), value);
-        }
-    }
-    for variable in &container.env {
-        let value = match &variable.value_from {
-            Value::Null => {
-                Some(expanded(&variable.value, &|name| variables.get(name).or_else(|| services.get(name))))
-            }
-            from => one_value(store, pod, container, from, ip)?,
-        };
-        if let Some(value) = value {
-            variables.insert(variable.name.clone(), value);
-        }
-    }
+    let services = service_variables(store, pod, run.map(|run| run.started_at));
+    let mut variables = match run.and_then(|run| run.variables.as_deref()) {
+        Some(variables) => variables.clone(),
+        None => own_variables(store, pod, container, ip, &services)?,
+    };
     let usual = [
         ("PATH", PATH),
         ("HOME", "/root"),
@@ -66,15 +55,58 @@ pub fn environment(
     Ok(variables)
 }
 
-/// The variables that name the Services of the Pod's namespace, and the API server's Service in any case.
-fn service_variables(store: &Store, pod: &Pod) -> BTreeMap<String, String> {
+/// The variables that a run keeps: what its spec takes from other objects; `None` where the spec says it all.
+pub fn kept_variables(
+    container: &Container,
+    environment: &BTreeMap<String, String>,
+) -> Option<Arc<BTreeMap<String, String>>> {
+    let is_taken = container.env.iter().any(|variable| !variable.value_from.is_null())
+        || container.rest.get("envFrom").is_some();
+    is_taken.then(|| Arc::new(environment.clone()))
+}
+
+/// What the container's own spec sets.
+fn own_variables(
+    store: &Store,
+    pod: &Pod,
+    container: &Container,
+    ip: &str,
+    services: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, String> {
+    let mut variables: BTreeMap<String, String> = BTreeMap::new();
+    let sources = container.rest.get("envFrom").and_then(Value::as_array);
+    for source in sources.into_iter().flatten() {
+        let prefix = source["prefix"].as_str().unwrap_or_default();
+        for (name, value) in everything_in(store, &pod.meta.namespace, source)? {
+            variables.insert(format!("{prefix}{name}"), value);
+        }
+    }
+    for variable in &container.env {
+        let value = match &variable.value_from {
+            Value::Null => {
+                Some(expanded(&variable.value, &|name| variables.get(name).or_else(|| services.get(name))))
+            }
+            from => one_value(store, pod, container, from, ip)?,
+        };
+        if let Some(value) = value {
+            variables.insert(variable.name.clone(), value);
+        }
+    }
+    Ok(variables)
+}
+
+/// The variables that name the Services of the Pod's namespace that were there then, and the API server's Service in any
+/// case.
+fn service_variables(store: &Store, pod: &Pod, then: Option<Timestamp>) -> BTreeMap<String, String> {
     let mut variables = BTreeMap::new();
     let is_linked = pod.spec.rest.get("enableServiceLinks") != Some(&Value::Bool(false));
     let own = store.list_in::<Service>(&pod.meta.namespace).filter(|_| is_linked);
     if let Some(api_server) = store.get::<Service>("default", "kubernetes") {
         add_service(&mut variables, api_server);
     }
-    for service in own {
+    let was_there =
+        |service: &&Arc<Service>| then.is_none_or(|then| service.meta.creation_timestamp < Some(then));
+    for service in own.filter(was_there) {
         add_service(&mut variables, service);
     }
     variables
@@ -262,7 +294,7 @@ mod tests {
         let value_of = |from: Value| {
             let container =
                 Container::decode(json!({"name": "c", "env": [{"name": "X", "valueFrom": from}]})).unwrap();
-            environment(&store, &pod, &container, "10.0.0.1")
+            environment(&store, &pod, &container, "10.0.0.1", None)
                 .map(|found| found.get("X").cloned().unwrap_or_default())
         };
         let key = |kind: &str, name: &str, key: &str| json!({kind: {"name": name, "key": key}});

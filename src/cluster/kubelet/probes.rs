@@ -343,6 +343,7 @@ mod tests {
             started_at: Timestamp(100),
             beside: Vec::new(),
             answers: Vec::new(),
+            variables: None,
             ended: None,
         };
         let container = RunningContainer {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Memory;
 use super::admission;
 use super::back_off::{BackOff, printed};
-use super::environment::{environment, secret_data};
+use super::environment::{environment, kept_variables, secret_data};
 use super::hooks::{self, Hook, hook};
 use super::probes::{self, ProbeKind, ProbeState, Target};
 use super::reach::answer_to;
@@ -970,7 +970,7 @@ impl Look<'_> {
     /// The image is there: the container is made and started.
     fn create_and_run(&mut self, container: &Container, init: bool, tried: &mut Vec<String>) -> Started {
         let subject = Some((container, init));
-        let found = environment(self.view.store, &self.pod, container, &self.running.ip);
+        let found = environment(self.view.store, &self.pod, container, &self.running.ip, None);
         let checked =
             |found| self.check_user(container).and_then(|()| self.check_mounts(container)).map(|()| found);
         let environment = match found.and_then(checked) {
@@ -993,22 +993,24 @@ impl Look<'_> {
         self.tell("Created", false, "Container created".to_string(), subject, because.clone());
         let given = files_of(self.view.store, &self.pod, container, &self.running.ip, None).map(Arc::new);
         let (program, answers) = self.play(container, &environment, given.as_deref(), Vec::new(), self.now());
+        let variables = kept_variables(container, &environment);
         if let Some(error) = program.start_error.clone() {
             let because = Because::new("because.kubelet.not-startable").with("container", &container.name);
             self.tell("Failed", true, format!("Error: {error}"), subject, because);
-            self.run_process(container, init, program, answers, given, previous);
+            self.run_process(container, init, program, answers, given, variables, previous);
             return self.not_started(container, "RunContainerError", error, tried);
         }
         self.tell("Started", false, "Container started".to_string(), subject, because);
-        self.run_process(container, init, program, answers, given, previous);
+        self.run_process(container, init, program, answers, given, variables, previous);
         self.run_hook(container, init, tried)
     }
 
     /// What a hook of the container comes to; `None` where it has none.
     fn hook(&self, container: &Container, name: &str) -> Option<Hook> {
         container.rest.get("lifecycle")?;
+        let run = self.running.container(&container.name).map(|run| &run.process);
         let environment =
-            environment(self.view.store, &self.pod, container, &self.running.ip).unwrap_or_default();
+            environment(self.view.store, &self.pod, container, &self.running.ip, run).unwrap_or_default();
         let around = hooks::Around {
             pod: &self.pod,
             running: &self.running,
@@ -1091,6 +1093,7 @@ impl Look<'_> {
         program: Program,
         answers: Told,
         files: Option<Arc<Files>>,
+        variables: Option<Arc<BTreeMap<String, String>>>,
         previous: Option<Process>,
     ) {
         let now = self.now();
@@ -1103,6 +1106,7 @@ impl Look<'_> {
             started_at: if is_startable { now } else { Timestamp(0) },
             beside: Vec::new(),
             answers,
+            variables,
             ended: (!is_startable).then_some(not_started),
         };
         let event =
@@ -1222,8 +1226,8 @@ impl Look<'_> {
             if !is_stale || self.worker.stopping.is_some() {
                 continue;
             }
-            let environment =
-                environment(self.view.store, &pod, container, &self.running.ip).unwrap_or_default();
+            let environment = environment(self.view.store, &pod, container, &self.running.ip, Some(process))
+                .unwrap_or_default();
             let given = self.running.container(&container.name).and_then(|run| run.files.clone());
             let (mut program, answers) =
                 self.play(container, &environment, given.as_deref(), answers, started_at);

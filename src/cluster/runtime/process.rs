@@ -1,6 +1,7 @@
 //! The process of a container: a program, and the moment it started.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::applications::Answers;
@@ -187,6 +188,8 @@ pub struct Process {
     pub beside: Vec<(Timestamp, Deed)>,
     /// What the network has answered it: by question, from which second of its life on which answer.
     pub answers: Vec<(Question, Vec<(i64, Answered)>)>,
+    /// The variables it was started with, where they came from other objects; `None` where the spec says them all.
+    pub variables: Option<Arc<BTreeMap<String, String>>>,
     /// How it ended; `None` while it runs.
     pub ended: Option<Ended>,
 }
@@ -447,6 +450,7 @@ mod tests {
             started_at: Timestamp(100),
             beside: Vec::new(),
             answers: Vec::new(),
+            variables: None,
             ended: None,
         }
     }

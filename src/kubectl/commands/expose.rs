@@ -14,7 +14,7 @@ use crate::kubectl::failure::Failure;
 use crate::kubectl::flags;
 use crate::kubectl::parse::{Flag, Takes};
 use crate::kubectl::print::format::Format;
-use crate::kubectl::resources;
+use crate::kubectl::resources::{self, Narrowing};
 
 /// The flags of `expose`.
 pub const FLAGS: &[&[Flag]] = &[
@@ -43,7 +43,9 @@ pub const FLAGS: &[&[Flag]] = &[
 pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let format = Format::of(&call.flags, false)?;
     let dry_run = call.dry_run()?;
-    let (objects, mut failures) = resources::targets(call)?;
+    // `--selector` is the one of the new Service.
+    let narrowing = Narrowing { labels: None, ..call.narrowing() };
+    let (objects, mut failures) = resources::targets_within(call, &narrowing)?;
     for object in objects {
         let result = service_for(call, &object).and_then(|value| send(call, &format, value, dry_run));
         failures.extend(result.err());

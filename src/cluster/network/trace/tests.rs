@@ -117,6 +117,7 @@ impl Scene {
             started_at: Timestamp(0),
             beside: Vec::new(),
             answers: Vec::new(),
+            variables: None,
             ended: None,
         };
         let container = RunningContainer {

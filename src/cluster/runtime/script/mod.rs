@@ -891,6 +891,7 @@ mod tests {
             started_at: crate::api::time::Timestamp(100),
             beside: Vec::new(),
             answers: Vec::new(),
+            variables: None,
             ended: None,
         };
         let lines: Vec<String> =
