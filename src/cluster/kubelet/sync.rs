@@ -983,8 +983,8 @@ impl Look<'_> {
                 return self.not_started(container, "CreateContainerConfigError", error, tried);
             }
         };
-        let previous = self.running.container(&container.name).map(|run| run.process.clone());
-        let because = match previous.as_ref().and_then(|process| process.ended.as_ref()) {
+        let previous = self.running.container(&container.name).map(|run| &run.process);
+        let because = match previous.and_then(|process| process.ended.as_ref()) {
             Some(ended) => Because::new("because.kubelet.restarted")
                 .with("container", &container.name)
                 .with("exit_code", ended.exit_code),
@@ -997,11 +997,11 @@ impl Look<'_> {
         if let Some(error) = program.start_error.clone() {
             let because = Because::new("because.kubelet.not-startable").with("container", &container.name);
             self.tell("Failed", true, format!("Error: {error}"), subject, because);
-            self.run_process(container, init, program, answers, given, variables, previous);
+            self.run_process(container, init, program, answers, given, variables);
             return self.not_started(container, "RunContainerError", error, tried);
         }
         self.tell("Started", false, "Container started".to_string(), subject, because);
-        self.run_process(container, init, program, answers, given, variables, previous);
+        self.run_process(container, init, program, answers, given, variables);
         self.run_hook(container, init, tried)
     }
 
@@ -1094,7 +1094,6 @@ impl Look<'_> {
         answers: Told,
         files: Option<Arc<Files>>,
         variables: Option<Arc<BTreeMap<String, String>>>,
-        previous: Option<Process>,
     ) {
         let now = self.now();
         let is_startable = program.start_error.is_none();
@@ -1120,8 +1119,7 @@ impl Look<'_> {
             Some(run) => {
                 run.restart_count += 1;
                 run.image.clone_from(&container.image);
-                run.process = process;
-                run.previous = previous;
+                run.previous = Some(std::mem::replace(&mut run.process, process));
                 run.files = files;
             }
             None => {
