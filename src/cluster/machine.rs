@@ -392,7 +392,7 @@ impl Cluster {
         way: fn(&mut Transaction<'_>, &Request, &mut Passage) -> Result<(Response, Written), Status>,
         facts: &mut Vec<Arc<Fact>>,
     ) -> Result<Response, Status> {
-        let mut passage = Passage::default();
+        let mut passage = Passage::of(actor);
         let result = way(&mut self.transaction(actor), request, &mut passage);
         // The write's fact comes first, since the change that watchers get names it; the stages follow.
         let stored = match &result {
@@ -416,7 +416,7 @@ impl Cluster {
         asked: FactId,
         facts: &mut Vec<Arc<Fact>>,
     ) -> Result<Response, Status> {
-        let mut passage = Passage::default();
+        let mut passage = Passage::of(actor);
         let parts = pipeline::collection(&self.transaction(actor), request, &mut passage);
         for (stage, refusal, notes) in passage.stages {
             self.record(facts, Actor::ApiServer, Some(asked), What::Staged { stage, refusal, notes });
