@@ -43,6 +43,66 @@ fn requested(pod: &Pod, name: &str) -> i64 {
     together.max(most_at_start) + of(&pod.spec.overhead)
 }
 
+/// What Pods ask of a node together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    pods: i64,
+    cpu_millis: i64,
+    memory_bytes: i64,
+    storage_bytes: i64,
+}
+
+impl Asked {
+    /// What one Pod asks for.
+    pub fn by(pod: &Pod) -> Self {
+        Asked {
+            pods: 1,
+            cpu_millis: requested(pod, "cpu"),
+            memory_bytes: requested(pod, "memory"),
+            storage_bytes: requested(pod, "ephemeral-storage"),
+        }
+    }
+
+    /// Both together.
+    pub fn and(self, other: Self) -> Self {
+        Asked {
+            pods: self.pods + other.pods,
+            cpu_millis: self.cpu_millis + other.cpu_millis,
+            memory_bytes: self.memory_bytes + other.memory_bytes,
+            storage_bytes: self.storage_bytes + other.storage_bytes,
+        }
+    }
+
+    /// What is left without the other's part.
+    pub fn without(self, other: Self) -> Self {
+        Asked {
+            pods: self.pods - other.pods,
+            cpu_millis: self.cpu_millis - other.cpu_millis,
+            memory_bytes: self.memory_bytes - other.memory_bytes,
+            storage_bytes: self.storage_bytes - other.storage_bytes,
+        }
+    }
+
+    /// Whether a node surely has as much.
+    pub fn surely_fits(self, node: &Node) -> bool {
+        let allocatable = &node.status.allocatable;
+        let has = |name: &str, wanted: i64| {
+            let amount = allocatable.get(name);
+            amount.is_some_and(|amount| wanted <= if name == "cpu" { amount.milli() } else { amount.value() })
+        };
+        has("pods", self.pods)
+            && has("cpu", self.cpu_millis)
+            && has("memory", self.memory_bytes)
+            && (self.storage_bytes == 0 || has("ephemeral-storage", self.storage_bytes))
+    }
+}
+
+/// Whether a Pod wants ports of the node itself.
+pub fn claims_ports(pod: &Pod) -> bool {
+    let mut containers = pod.spec.containers.iter().chain(&pod.spec.init_containers);
+    pod.spec.host_network || containers.any(|container| container.ports.iter().any(|port| port.host_port > 0))
+}
+
 /// The first reason not to take the Pod on; `others` are the Pods that the node has taken on already.
 pub fn refusal(pod: &Pod, node: &Node, others: &[&Pod]) -> Option<Refusal> {
     let allocatable = &node.status.allocatable;

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use self::addresses::Addresses;
+use self::admission::Asked;
 pub use self::environment::environment as environment_of;
 use self::eviction::Pressure;
 pub use self::reach::{answer_to, endpoint_of, service_of};
@@ -53,6 +54,8 @@ pub struct Memory {
     workers: OrdMap<ObjectKey, Arc<Worker>>,
     addresses: Addresses,
     pressure: Pressure,
+    /// What the Pods ask for that were taken on and are still in the store; some of them may have ended.
+    asked: Asked,
 }
 
 impl Memory {

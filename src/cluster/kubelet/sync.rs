@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Memory;
-use super::admission;
+use super::admission::{self, Asked};
 use super::back_off::{BackOff, printed};
 use super::environment::{environment, kept_variables, secret_data};
 use super::hooks::{self, Hook, hook};
@@ -197,6 +197,7 @@ fn delete(key: &ObjectKey, pod: &Pod) -> Operation {
 /// The Pod is gone from the store: whatever still runs is stopped at once.
 fn vanished(node: &Name, memory: &mut Memory, view: &View<'_>, key: &ObjectKey, worker: &Worker) -> Outcome {
     memory.workers.remove(key);
+    memory.asked = memory.asked.without(worker.asked);
     let because = Because::new("because.kubelet.vanished").with("pod", &key.name);
     let mut outcome = Outcome::nothing(because.clone());
     let Some(running) = memory.runtime.pods.remove(key) else { return outcome };
@@ -257,6 +258,8 @@ impl Look<'_> {
             self.worker.is_refused = true;
             return;
         }
+        self.worker.asked = Asked::by(&self.pod);
+        self.memory.asked = self.memory.asked.and(self.worker.asked);
         let because =
             Because::new("because.kubelet.bound").with("pod", &self.key.name).with("node", self.node);
         self.status_because = Some(because.clone());
@@ -270,6 +273,11 @@ impl Look<'_> {
         let node = self.view.store.get::<Node>("", self.node)?;
         if let Some(refusal) = self.memory.pressure.refusal(&self.pod) {
             return Some(refusal);
+        }
+        // Mostly there is room for all that were ever taken on, and nobody need be asked.
+        let together = self.memory.asked.and(Asked::by(&self.pod));
+        if together.surely_fits(node) && !admission::claims_ports(&self.pod) {
+            return admission::refusal(&self.pod, node, &[]);
         }
         let is_taken_on = |pod: &&Arc<Pod>| {
             let worker = self.memory.workers.get(&pod.key()).filter(|worker| worker.uid == pod.meta.uid);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::admission::Asked;
 use super::back_off::BackOff;
 use super::probes::ProbeState;
 use crate::api::meta::Uid;
@@ -40,6 +41,8 @@ pub struct Worker {
     pub evicted: Option<String>,
     /// Whether its processes were told to stop because of that.
     pub cut_short: bool,
+    /// What it asked of the node when it was taken on.
+    pub asked: Asked,
     /// Whether the kubelet refused it.
     pub is_refused: bool,
     /// When files of its volumes are written again, since what they come from has changed.
