@@ -706,3 +706,17 @@ fn a_container_keeps_the_variables_that_it_was_started_with() {
     terminal.run("kubectl wait --for=condition=Ready pod/app");
     check(&mut terminal, &[("kubectl exec app -- sh -c 'echo $COLOR $LATE_SERVICE_PORT'", "red 80\n")]);
 }
+
+#[test]
+fn a_shell_beside_a_process_says_which_command_it_does_not_find() {
+    let mut terminal = terminal();
+    terminal.run("kubectl run tmp --image=busybox:1.28 -- sleep 1000");
+    terminal.run("kubectl wait --for=condition=Ready pod/tmp");
+    check(
+        &mut terminal,
+        &[(
+            "kubectl exec tmp -- sh -c 'kubectl get pods'",
+            "E|sh: kubectl: not found\nE|command terminated with exit code 127\n[exit 127]\n",
+        )],
+    );
+}

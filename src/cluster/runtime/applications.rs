@@ -224,6 +224,14 @@ const SHELLS: &[&str] = &[
     "hello-world",
     "perl",
     "bash",
+    "amazonlinux",
+    "centos",
+    "fedora",
+    "nicolaka/netshoot",
+    "radial/busyboxplus",
+    "rockylinux/rockylinux",
+    "tutum/dnsutils",
+    "yauritux/busybox-curl",
 ];
 
 /// Whether the image's own command is a shell or an interpreter.

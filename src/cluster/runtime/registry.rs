@@ -77,6 +77,7 @@ const WORD_TAGS: &[&str] = &[
     "edge",
     "lts",
     "perl",
+    "curl",
     "glibc",
     "musl",
     "uclibc",

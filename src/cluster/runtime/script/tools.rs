@@ -221,7 +221,7 @@ impl Shell<'_> {
                 Some(flow) => return flow,
                 None => match self.file(&words[0]) {
                     Some(script) => return self.run_text(&script),
-                    None if self.around.is_plain && self.in_script => {
+                    None if (self.around.is_plain || self.beside) && self.in_script => {
                         self.complain(format!("sh: {}: not found", words[0]), target);
                         code = 127;
                     }
