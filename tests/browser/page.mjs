@@ -51,7 +51,8 @@ export async function open(options = {}) {
   const complain = (words) => { if (!allow.some((pattern) => pattern.test(words))) page.complaints.push(words); };
   page.on("console", (message) => { if (message.type() === "error") complain(`console: ${message.text()}`); });
   page.on("pageerror", (error) => complain(`exception: ${error.message}`));
-  page.on("requestfailed", (request) => complain(`request failed: ${request.url()}`));
+  // A page that is left drops what it was fetching: that is no failure.
+  page.on("requestfailed", (request) => { if (request.failure()?.errorText !== "net::ERR_ABORTED") complain(`request failed: ${request.url()}`); });
   page.on("response", (response) => { if (response.status() >= 400) complain(`${response.status()}: ${response.url()}`); });
   await page.addInitScript(() => {
     document.addEventListener("securitypolicyviolation", (event) => {
