@@ -7,7 +7,7 @@ use kubestep::api::kinds::pod::Pod;
 use kubestep::api::manifest;
 use kubestep::api::object::Resource;
 use kubestep::cluster::actor::Actor;
-use kubestep::cluster::component::{Memory, View};
+use kubestep::cluster::component::Memory;
 use kubestep::cluster::history::History;
 use kubestep::cluster::queue::WorkKey;
 use kubestep::cluster::rng::Stream;
@@ -103,14 +103,7 @@ fn a_decision(c: &mut Criterion) {
     for nodes in [10, 100, 1000, 5000] {
         let cluster = before_placing(nodes);
         let pod = cluster.store.list::<Pod>().find(|pod| !pod.is_bound()).expect("one waits").key();
-        let view = View {
-            store: &cluster.store,
-            now: cluster.now(),
-            tick: cluster.tick(),
-            settings: &cluster.settings,
-            world: &cluster.world,
-            nodes: Default::default(),
-        };
+        let view = cluster.present_view();
         let Some(Memory::Scheduler(memory)) = cluster.component(&Actor::Scheduler).map(|it| &it.memory)
         else {
             panic!("there is a scheduler");

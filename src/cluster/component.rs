@@ -87,6 +87,14 @@ pub struct View<'a> {
     pub nodes: Nodes<'a>,
 }
 
+#[cfg(test)]
+impl<'a> View<'a> {
+    /// A store as a component under test sees it, with nothing running on any node.
+    pub fn of(store: &'a Store, settings: &'a Settings, world: &'a World, tick: u64) -> Self {
+        View { store, now: Timestamp(0), tick, settings, world, nodes: Nodes::default() }
+    }
+}
+
 /// What a component makes of one key.
 #[derive(Debug, Default)]
 pub struct Outcome {

@@ -324,7 +324,7 @@ impl Cluster {
     }
 
     /// The newest state, as somebody who is not a component sees it.
-    pub(super) fn present_view(&self) -> View<'_> {
+    pub fn present_view(&self) -> View<'_> {
         self.view(&self.store)
     }
 

@@ -93,6 +93,12 @@ pub fn all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
     verdicts.into_iter().find(|verdict| *verdict != Verdict::Holds).unwrap_or(Verdict::Holds)
 }
 
+/// The verdict on every field that is expected of a record.
+pub fn has_fields(actual: &Value, expected: &Value) -> Verdict {
+    let expected = expected.as_object().expect("the fields of a record");
+    all(expected.iter().map(|(key, value)| same(key, actual[key].clone(), value.clone())))
+}
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance")
 }

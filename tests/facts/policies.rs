@@ -8,7 +8,7 @@ use kubestep::cluster::server::status::Status;
 use kubestep::kubectl::host::Host;
 use serde_json::{Value, json};
 
-use crate::case::{Case, Verdict, all, holds, not_simulated, same, text};
+use crate::case::{Case, Verdict, all, has_fields, holds, not_simulated, same, text};
 use crate::scene::{NAMESPACE, Scene, pod as plain_pod, with};
 
 /// The verdict on a row.
@@ -210,12 +210,7 @@ fn range_defaults(case: &Case) -> Verdict {
     given.retain(|_, value| value.is_object());
     let stored = Scene::server().create(range(Value::Object(given))).unwrap();
     let limit = stored["spec"]["limits"][0].clone();
-    all(case
-        .expect
-        .as_object()
-        .unwrap()
-        .iter()
-        .map(|(key, value)| same(key, limit[key].clone(), value.clone())))
+    has_fields(&limit, &case.expect)
 }
 
 fn limited(case: &Case) -> Verdict {

@@ -82,15 +82,7 @@ impl Scene {
 
     /// What a controller sees.
     pub fn view(&self) -> View<'_> {
-        let cluster = &self.cluster;
-        View {
-            store: &cluster.store,
-            now: cluster.now(),
-            tick: cluster.tick(),
-            settings: &cluster.settings,
-            world: &cluster.world,
-            nodes: Default::default(),
-        }
+        self.cluster.present_view()
     }
 
     /// Lets time pass.

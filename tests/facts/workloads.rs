@@ -5,7 +5,7 @@ use kubestep::cluster::network::dns::RecordType;
 use kubestep::cluster::server::request::Verb;
 use serde_json::{Value, json};
 
-use crate::case::{Case, Verdict, all, holds, same, text};
+use crate::case::{Case, Verdict, all, has_fields, holds, same, text};
 use crate::scene::{Scene, with};
 
 /// The verdict on a row.
@@ -439,12 +439,7 @@ fn defaults(case: &Case) -> Verdict {
     let stored =
         if is_cron { scene.create(cron("* * * * *", json!({}))) } else { scene.create(job(0, 1, json!({}))) };
     let spec = stored.unwrap()["spec"].clone();
-    all(case
-        .expect
-        .as_object()
-        .unwrap()
-        .iter()
-        .map(|(key, value)| same(key, spec[key].clone(), value.clone())))
+    has_fields(&spec, &case.expect)
 }
 
 fn restart_policy(case: &Case) -> Verdict {

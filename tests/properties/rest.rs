@@ -6,7 +6,7 @@ use kubestep::api::kind::Kind;
 use kubestep::api::kinds::apps::{Deployment, ReplicaSet};
 use kubestep::cluster::actor::Actor;
 use kubestep::cluster::command::Fault;
-use kubestep::cluster::component::{View, concerns, node_actors};
+use kubestep::cluster::component::{concerns, node_actors};
 use kubestep::cluster::fact::What;
 use kubestep::cluster::server::request::{Request, Verb};
 use kubestep::cluster::store::Change;
@@ -125,14 +125,7 @@ pub fn look(ground: &mut Ground) -> Result<(), TestCaseError> {
         );
     }
     let cluster = &ground.cluster;
-    let view = View {
-        store: &cluster.store,
-        now: cluster.now(),
-        tick: cluster.tick(),
-        settings: &cluster.settings,
-        world: &cluster.world,
-        nodes: Default::default(),
-    };
+    let view = cluster.present_view();
     let mut keys = Vec::new();
     for object in cluster.store.objects() {
         let seen_first = Change {

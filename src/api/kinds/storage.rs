@@ -9,6 +9,11 @@ use super::pod::ResourceRequirements;
 use crate::api::meta::{Name, ObjectMeta};
 use crate::api::time::Timestamp;
 
+/// Marks the claim with the node for which its volume is to be made.
+pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
+/// Marks what the control plane bound by itself, and not a person.
+pub const BOUND_BY_CONTROLLER: &str = "pv.kubernetes.io/bound-by-controller";
+
 crate::record! {
     /// `core/v1 PersistentVolumeClaim`.
     pub struct PersistentVolumeClaim {

@@ -215,14 +215,7 @@ mod tests {
         let meta = json!({"namespace": "demo", "name": "db", "labels": labels});
         put(Kind::Endpoints, json!({"metadata": meta, "subsets": subsets}));
         let (settings, world) = (Settings::default(), World::default());
-        let view = View {
-            store: &store,
-            now: Default::default(),
-            tick: 1,
-            settings: &settings,
-            world: &world,
-            nodes: Default::default(),
-        };
+        let view = View::of(&store, &settings, &world, 1);
         let key = WorkKey::Object(ObjectKey::new(Kind::Endpoints, "demo", "db"));
         let slices = reconcile(&view, &key).writes.into_iter().filter_map(|write| match write.operation {
             Operation::Create(Object::EndpointSlice(slice)) => Some(slice),

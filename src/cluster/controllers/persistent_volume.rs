@@ -12,7 +12,9 @@ use std::sync::Arc;
 use crate::api::kind::Kind;
 use crate::api::kinds::networking::ObjectReference;
 use crate::api::kinds::pod::Pod;
-use crate::api::kinds::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
+use crate::api::kinds::storage::{
+    BOUND_BY_CONTROLLER, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass,
+};
 use crate::api::meta::{ObjectKey, Revision};
 use crate::api::object::{Object, Resource};
 use crate::api::quantity::Quantity;
@@ -23,8 +25,6 @@ use crate::cluster::server::write::{EventRecord, Operation};
 use crate::cluster::store::Change;
 
 const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
-const BOUND_BY_CONTROLLER: &str = "pv.kubernetes.io/bound-by-controller";
-const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 const PROVISIONERS: [&str; 2] =
     ["volume.beta.kubernetes.io/storage-provisioner", "volume.kubernetes.io/storage-provisioner"];
 const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::api::kind::Kind;
 use crate::api::kinds::networking::ObjectReference;
-use crate::api::kinds::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
+use crate::api::kinds::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
 use crate::api::meta::Name;
 use crate::api::object::{Object, Resource};
 use crate::cluster::because::Because;
@@ -27,7 +27,6 @@ pub const PROVISIONER: &str = "rancher.io/local-path";
 
 const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
 const ASKED: &str = "volume.kubernetes.io/storage-provisioner";
-const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 
 const PROVISIONING: &str = "Provisioning";
 const PROVISIONING_SUCCEEDED: &str = "ProvisioningSucceeded";

@@ -124,14 +124,7 @@ mod tests {
             ..World::default()
         };
         let settings = Settings::default();
-        let view = View {
-            store: &store,
-            now: Default::default(),
-            tick: 1,
-            settings: &settings,
-            world: &world,
-            nodes: Default::default(),
-        };
+        let view = View::of(&store, &settings, &world, 1);
         let key = WorkKey::Object(service("web", "", None).key());
         reconcile(&view, &key).writes.into_iter().find_map(|write| match write.operation {
             Operation::UpdateStatus(Object::Service(service)) => {

@@ -433,14 +433,7 @@ mod tests {
         let store = store(objects);
         let mut memory = Memory::default();
         let (settings, world) = surroundings();
-        let view = View {
-            store: &store,
-            now: crate::api::time::Timestamp(0),
-            tick: 4,
-            settings: &settings,
-            world: &world,
-            nodes: Default::default(),
-        };
+        let view = View::of(&store, &settings, &world, 4);
         let outcome = reconcile(&mut memory, &view, &WorkKey::Sync);
         assert_eq!(outcome.notes.len(), 1);
         assert!(
@@ -537,14 +530,7 @@ mod tests {
         let coredns = ObjectKey::new(Kind::Pod, "kube-system", "coredns-1");
         store.remove(&coredns, &crate::cluster::actor::Actor::You, crate::cluster::fact::FactId(0));
         let (settings, world) = surroundings();
-        let view = View {
-            store: &store,
-            now: crate::api::time::Timestamp(0),
-            tick: 9,
-            settings: &settings,
-            world: &world,
-            nodes: Default::default(),
-        };
+        let view = View::of(&store, &settings, &world, 9);
         let outcome = reconcile(&mut memory, &view, &WorkKey::Sync);
         assert_eq!(outcome.because.unwrap().key, "because.dns.stopped");
         assert_eq!(memory.stale_since_tick(), Some(9));

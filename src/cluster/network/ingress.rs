@@ -467,14 +467,7 @@ mod tests {
 
     fn run(memory: &mut Memory, store: &Store, tick: u64) -> Outcome {
         let (settings, world) = surroundings();
-        let view = View {
-            store,
-            now: crate::api::time::Timestamp(0),
-            tick,
-            settings: &settings,
-            world: &world,
-            nodes: Default::default(),
-        };
+        let view = View::of(store, &settings, &world, tick);
         reconcile(memory, &view, &WorkKey::Sync)
     }
 
@@ -602,14 +595,7 @@ mod tests {
     fn a_change_of_what_no_ingress_names_concerns_nobody() {
         let (settings, world) = surroundings();
         let store = store([shop().into()]);
-        let view = View {
-            store: &store,
-            now: crate::api::time::Timestamp(0),
-            tick: 1,
-            settings: &settings,
-            world: &world,
-            nodes: Default::default(),
-        };
+        let view = View::of(&store, &settings, &world, 1);
         let change = |object: Object| Change {
             revision: 9,
             key: object.key(),

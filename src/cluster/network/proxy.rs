@@ -286,14 +286,7 @@ mod tests {
 
     fn run(memory: &mut Memory, store: &Store, tick: u64, key: &WorkKey) -> Outcome {
         let (settings, world) = surroundings();
-        let view = View {
-            store,
-            now: crate::api::time::Timestamp(0),
-            tick,
-            settings: &settings,
-            world: &world,
-            nodes: Default::default(),
-        };
+        let view = View::of(store, &settings, &world, tick);
         reconcile(&"node-1".into(), memory, &view, key)
     }
 

@@ -12,17 +12,13 @@ use super::snapshot::Snapshot;
 use crate::api::kind::Kind;
 use crate::api::kinds::cluster::Node;
 use crate::api::kinds::pod::Pod;
+use crate::api::kinds::storage::{BOUND_BY_CONTROLLER, SELECTED_NODE};
 use crate::api::labels::Selector;
 use crate::api::meta::ObjectKey;
 use crate::api::object::{Object, Resource};
 use crate::api::quantity::Quantity;
 use crate::cluster::node_terms::RequiredTerms;
 use crate::cluster::store::Store;
-
-/// Marks the claim with the node for which its volume is to be made.
-pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
-
-const BOUND_BY_CONTROLLER: &str = "pv.kubernetes.io/bound-by-controller";
 
 /// The provisioner of classes whose volumes people make by hand.
 const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";

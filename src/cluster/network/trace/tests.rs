@@ -152,14 +152,7 @@ impl Scene {
     fn tick(&mut self) {
         self.tick += 1;
         let (settings, world) = surroundings();
-        let view = View {
-            store: &self.store,
-            now: Timestamp(100),
-            tick: self.tick,
-            settings: &settings,
-            world: &world,
-            nodes: Default::default(),
-        };
+        let view = View { now: Timestamp(100), ..View::of(&self.store, &settings, &world, self.tick) };
         for (node, memory) in &mut self.proxies {
             proxy::reconcile(node, memory, &view, &WorkKey::Sync);
         }

@@ -61,20 +61,7 @@ pub(super) fn columns(kind: Kind) -> &'static [Column] {
                 ]
             }
         }
-        Kind::ReplicationController => {
-            const {
-                &[
-                    always("NAME"),
-                    always("DESIRED"),
-                    always("CURRENT"),
-                    always("READY"),
-                    always("AGE"),
-                    wide("CONTAINERS"),
-                    wide("IMAGES"),
-                    wide("SELECTOR"),
-                ]
-            }
-        }
+        Kind::ReplicationController => super::workload::REPLICA_SET,
         Kind::PodTemplate => {
             const { &[always("NAME"), always("CONTAINERS"), always("IMAGES"), always("POD LABELS")] }
         }
