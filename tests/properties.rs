@@ -3,7 +3,7 @@
 //!
 //! The same sessions are drawn each time. `KUBESTEP_PROPERTY_CASES` asks for another number of them,
 //! `KUBESTEP_PROPERTY_SEED` for other ones. A session that breaks a promise is made as short as it can be; its acts go into
-//! `properties/found.rs`.
+//! `properties/found.rs`. `KUBESTEP_PROPERTY_TRACE=1` prints who wrote what, tick by tick.
 
 #![allow(clippy::unwrap_used)]
 
@@ -39,6 +39,7 @@ fn play(acts: &[Act]) -> Result<Counters, TestCaseError> {
     for act in acts {
         for _ in 0..ground.perform(act) {
             ground.tick();
+            ground.tell();
             watch.look(&mut ground)?;
         }
     }

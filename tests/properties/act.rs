@@ -7,7 +7,8 @@ use kubestep::api::kinds::pod::Pod;
 use kubestep::api::meta::Name;
 use kubestep::cluster::actor::Actor;
 use kubestep::cluster::command::Fault;
-use kubestep::cluster::fact::Fact;
+use kubestep::cluster::diff::FieldChange;
+use kubestep::cluster::fact::{Fact, What};
 use kubestep::cluster::machine::Cluster;
 use kubestep::cluster::server::request::{Propagation, Request, Verb};
 use kubestep::cluster::settings::{NodeSetup, Settings};
@@ -218,6 +219,31 @@ impl Ground {
     /// One whole tick.
     pub fn tick(&mut self) {
         self.cluster.finish_tick(&mut self.facts);
+    }
+
+    /// Prints what was written since somebody last looked, if `KUBESTEP_PROPERTY_TRACE` is set.
+    pub fn tell(&self) {
+        if std::env::var_os("KUBESTEP_PROPERTY_TRACE").is_none() {
+            return;
+        }
+        let matters = |change: &FieldChange| {
+            ["spec.replicas", "spec.nodeName", "metadata.deletionTimestamp"].contains(&change.path.as_str())
+                || change.path.starts_with("status.") && change.path.ends_with("eplicas")
+        };
+        for fact in self.facts.iter().filter(|fact| !fact.routine) {
+            let told = match &fact.what {
+                What::Wrote { key, .. } if !matches!(key.kind, Kind::Event | Kind::EndpointSlice) => {
+                    let changes = fact.field_changes().into_iter().filter(matters);
+                    let changes: Vec<String> =
+                        changes.map(|it| format!("{}: {}", it.path, it.new.unwrap_or_default())).collect();
+                    format!("{key} {}", changes.join(", "))
+                }
+                What::Refused { key, status, .. } => format!("{key} refused: {}", status.message),
+                _ => continue,
+            };
+            let why = fact.because.as_ref().map(|it| format!("{} {:?}", it.key, it.args));
+            println!("t={} {} {told} {}", self.cluster.tick(), fact.actor, why.unwrap_or_default());
+        }
     }
 
     /// Asks for something; a refusal is as good an answer as any.

@@ -40,9 +40,14 @@ pub fn heal(ground: &mut Ground) {
         ground.set_image(kind, name, Image::Good(0));
         ground.patch(kind, name, json!({"spec": {"template": {"spec": {"affinity": null}}}}));
     }
-    // Nobody mends a set that has been orphaned.
-    let sets = ground.cluster.store.list::<ReplicaSet>().filter(|set| set.meta.controller().is_none());
-    let orphans: Vec<_> = sets.map(|set| set.meta.name.clone()).collect();
+    // Nobody mends a set that has been orphaned, or is about to be.
+    let store = &ground.cluster.store;
+    let is_kept = |set: &&Arc<ReplicaSet>| {
+        let owner = set.meta.controller().and_then(|owner| store.get::<Deployment>(NAMESPACE, &owner.name));
+        owner.is_some_and(|owner| set.meta.is_controlled_by(&owner.meta.uid) && !owner.meta.is_terminating())
+    };
+    let orphans: Vec<_> =
+        store.list::<ReplicaSet>().filter(|set| !is_kept(set)).map(|set| set.meta.name.clone()).collect();
     orphans.iter().for_each(|name| delete(ground, Kind::ReplicaSet, name));
     // Nobody replaces the Pods that no controller manages; a StatefulSet waits for the one that does not become ready.
     for pod in ground.pods() {
@@ -91,6 +96,7 @@ pub fn wait_until_quiet(ground: &mut Ground, watch: &mut Watch) -> Result<(), Te
         prop_assert!(busy < end, "the cluster does not come to rest: {:?}", busy_keys(ground));
         ground.cluster.skip_to_before(busy);
         ground.tick();
+        ground.tell();
         watch.look(ground)?;
     }
     Ok(())

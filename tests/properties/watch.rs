@@ -21,6 +21,10 @@ const COLLECTING_TICKS: u32 = 6;
 /// How long the controllers may take to follow a new number of replicas, in ticks in which both of them work.
 const FOLLOWING_TICKS: u32 = 6;
 
+/// How long it may take until the Deployment's controller knows that a Pod is available, and acts on it: the ReplicaSet
+/// reports it, the Deployment goes by the report, the ReplicaSet follows; a conflict on the way costs a tick.
+const REPORTING_TICKS: u32 = 4;
+
 /// What happened in a session, by how often.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
@@ -89,7 +93,8 @@ struct Rollout {
     calm_ticks: u32,
     /// Whether as many as must be were available since then.
     is_up: bool,
-    available: BTreeMap<Uid, ()>,
+    /// The available Pods, each with for how many ticks it has been so.
+    available: BTreeMap<Uid, u32>,
 }
 
 impl Watch {
@@ -195,10 +200,12 @@ impl Watch {
     /// The bounds of rolling updates.
     ///
     /// At most `replicas + maxSurge` Pods are active, where `replicas` is the largest that was wanted in the last ticks in
-    /// which both controllers worked. Once `replicas - maxUnavailable` Pods are available, so many stay available until
-    /// somebody else than the ReplicaSet controller takes one away: a person, an eviction, a preemption, a lost node, a
-    /// container that ends. Going back to a template whose set is being shrunk begins anew: the controller goes by reports
-    /// that do not tell yet of the Pods that are about to go, as in Kubernetes.
+    /// which both controllers worked. Once the controllers know of `replicas - maxUnavailable` available Pods, so many stay
+    /// available until somebody else than the ReplicaSet controller takes one away: a person, an eviction, a preemption, a
+    /// lost node, a container that ends. A Pod that has only just become available is not promised to stay: a set that was
+    /// reported to have unhealthy Pods is made smaller, and then all its Pods may be healthy. Going back to a template
+    /// whose set is being shrunk begins anew: the controller goes by reports that do not tell yet of the Pods that are
+    /// about to go. Both are as in Kubernetes, whose Deployment controller goes by the reports of the ReplicaSets.
     fn look_at_rollouts(
         &mut self,
         ground: &Ground,
@@ -257,8 +264,10 @@ impl Watch {
                 );
             }
 
-            let available: BTreeMap<Uid, ()> =
-                pods.iter().filter(|pod| pod.is_ready()).map(|pod| (pod.meta.uid.clone(), ())).collect();
+            let since = |uid: &Uid| rollout.available.get(uid).copied().unwrap_or(0) + 1;
+            let ready = pods.iter().filter(|pod| pod.is_ready());
+            let available: BTreeMap<Uid, u32> =
+                ready.map(|pod| (pod.meta.uid.clone(), since(&pod.meta.uid))).collect();
             let taken = rollout
                 .available
                 .keys()
@@ -270,6 +279,7 @@ impl Watch {
             rollout.calm_ticks += 1;
             let least = wanted - bounds.unavailable;
             let count = i32::try_from(available.len()).unwrap();
+            let known = available.values().filter(|ticks| **ticks > REPORTING_TICKS).count();
             rollout.available = available;
             if rollout.is_up {
                 self.counters.rollouts_held_to_bounds += 1;
@@ -279,7 +289,8 @@ impl Watch {
                     deployment.meta.name
                 );
             } else {
-                rollout.is_up = count >= least && rollout.calm_ticks > FOLLOWING_TICKS;
+                rollout.is_up =
+                    i32::try_from(known).unwrap() >= least && rollout.calm_ticks > FOLLOWING_TICKS;
             }
         }
         Ok(())
