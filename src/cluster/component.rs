@@ -106,7 +106,7 @@ pub struct Outcome {
     pub writes: Vec<Write>,
     /// What it did or found out beside the store.
     pub notes: Vec<What>,
-    /// Keys to look at (again), after that many ticks (at least 1).
+    /// Keys to look at (again), after that many ticks; 0 is still in this tick.
     pub again: Vec<(WorkKey, u64)>,
     /// Whether it failed, so that the key is tried again behind its back-off.
     pub failed: bool,
@@ -122,6 +122,12 @@ impl Outcome {
     pub fn look_again(&mut self, key: WorkKey, after_ticks: u64) {
         self.again.push((key, after_ticks.max(1)));
     }
+
+    /// Looks at the key in this tick, behind those that are due already. It must end some time: what is looked at so must
+    /// not have its own key looked at so again.
+    pub fn look_now(&mut self, key: WorkKey) {
+        self.again.push((key, 0));
+    }
 }
 
 /// The keys of `actor` that a change concerns. Called for actors that exist once; see [`node_actors`] for the others.
@@ -133,6 +139,14 @@ pub fn concerns(actor: &Actor, view: &View<'_>, change: &Change) -> Vec<WorkKey>
         (None, Actor::CoreDns) => network::dns::concerns(view, change),
         (None, Actor::IngressController) => network::ingress::concerns(view, change),
         (None, _) => Vec::new(),
+    }
+}
+
+/// The place of a key among those that an actor handles in one tick, lower first: the scheduler tries Pods by importance.
+pub fn rank(component: &Component, store: &Store, tick: u64, key: &WorkKey) -> u64 {
+    match (&component.memory, key) {
+        (Memory::Scheduler(memory), WorkKey::Object(key)) => scheduler::rank(memory, store, tick, key),
+        _ => 0,
     }
 }
 

@@ -553,7 +553,10 @@ impl Cluster {
             for actor in &singles {
                 let keys = component::concerns(actor, &view, change);
                 if let (false, Some(component)) = (keys.is_empty(), self.components.get_mut(actor)) {
-                    keys.into_iter().for_each(|key| component.queue.add(key, view.tick, Some(change.fact)));
+                    for key in keys {
+                        let rank = component::rank(component, base, tick, &key);
+                        component.queue.add_ranked(key, tick, rank, Some(change.fact));
+                    }
                 }
             }
             for (actor, key) in component::node_actors(&view, change) {
@@ -670,7 +673,9 @@ impl Cluster {
             component.queue.forget(&key);
         }
         for (key, after_ticks) in outcome.again {
-            component.queue.add(key, tick + after_ticks.max(1), Some(head));
+            let ranked = |round: &Round| component::rank(&component, &round.view, tick, &key);
+            let rank = self.round.as_ref().map_or(0, ranked);
+            component.queue.add_ranked(key, tick + after_ticks, rank, Some(head));
         }
         self.put_back(actor, component);
         if let Some(fact) = facts.get_mut(head_index) {

@@ -62,15 +62,15 @@ pub struct Entry {
     pub due_tick: u64,
     /// The fact that put it here.
     pub cause: Option<FactId>,
-    /// Its place among entries due in the same tick.
-    order: u64,
+    /// Its place among entries due in the same tick: its rank, and then the order in which they were added.
+    order: (u64, u64),
 }
 
 /// The queue of one component.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkQueue {
     entries: OrdMap<WorkKey, Entry>,
-    by_due: OrdSet<(u64, u64, WorkKey)>,
+    by_due: OrdSet<(u64, (u64, u64), WorkKey)>,
     failures: OrdMap<WorkKey, u32>,
     next_order: u64,
 }
@@ -81,13 +81,18 @@ const MAX_BACK_OFF_TICKS: u64 = 1000;
 impl WorkQueue {
     /// Adds a key due in that tick. If it waits already, the earlier due time wins, with its cause.
     pub fn add(&mut self, key: WorkKey, due_tick: u64, cause: Option<FactId>) {
+        self.add_ranked(key, due_tick, 0, cause);
+    }
+
+    /// The same; of the keys due in one tick, those of a lower rank come first.
+    pub fn add_ranked(&mut self, key: WorkKey, due_tick: u64, rank: u64, cause: Option<FactId>) {
         if let Some(entry) = self.entries.get(&key) {
             if entry.due_tick <= due_tick {
                 return;
             }
             self.by_due.remove(&(entry.due_tick, entry.order, key.clone()));
         }
-        let order = self.next_order;
+        let order = (rank, self.next_order);
         self.next_order += 1;
         self.by_due.insert((due_tick, order, key.clone()));
         self.entries.insert(key, Entry { due_tick, cause, order });

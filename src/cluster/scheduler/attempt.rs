@@ -40,7 +40,7 @@ impl Placing<'_> {
             let candidate = Candidate::new(self.pod, self.store, snapshot);
             FILTERS.iter().find_map(|filter| (filter.refuse)(&candidate, node, info))
         };
-        ask(snapshot).or_else(|| ask(&self.with_nominated(snapshot, node)?))
+        self.with_nominated(snapshot, node).and_then(|snapshot| ask(&snapshot)).or_else(|| ask(snapshot))
     }
 
     /// The snapshot with the Pods on that node for which room is being made there, if there are any that matter.
@@ -92,15 +92,15 @@ pub fn attempt(placing: &Placing<'_>, candidate: &Candidate, start: u64) -> Atte
         result.verdicts.message = "no nodes available to schedule pods".to_string();
         return result;
     }
-    if let Some((plugin, trouble)) = &candidate.volumes.trouble {
-        result.refused_by.push(plugin);
-        result.verdicts.message = message::refused_at_once(nodes, trouble, Some(message::NOT_FOUND));
-        return result;
-    }
     let named = candidate.required_nodes.as_ref().map_or(NamedNodes::Any, |terms| terms.named_nodes());
     if named == NamedNodes::Conflict {
         result.refused_by.push(super::filter::node_affinity::NAME);
         result.verdicts.message = message::refused_at_once(nodes, CONFLICT, Some(message::NOT_FOUND));
+        return result;
+    }
+    if let Some((plugin, trouble)) = &candidate.volumes.trouble {
+        result.refused_by.push(plugin);
+        result.verdicts.message = message::refused_at_once(nodes, trouble, Some(message::NOT_FOUND));
         return result;
     }
 
@@ -193,7 +193,7 @@ impl Asking<'_> {
             let mut asked = self.concerned.iter();
             asked.find_map(|(at, filter)| Some((*at, (filter.refuse)(candidate, node, info)?)))
         };
-        let refusal = first_refusal(self.candidate, info).or_else(|| {
+        let with_nominated = || {
             let placing = self.placing;
             let snapshot = placing.with_nominated(placing.snapshot, &node.meta.name)?;
             let candidate = Candidate::new(placing.pod, placing.store, &snapshot);
@@ -201,7 +201,8 @@ impl Asking<'_> {
             // With those Pods, rules may be concerned that were not without them.
             let mut asked = FILTERS.iter().enumerate();
             asked.find_map(|(at, filter)| Some((at, (filter.refuse)(&candidate, node, info)?)))
-        });
+        };
+        let refusal = with_nominated().or_else(|| first_refusal(self.candidate, info));
         match refusal {
             None => (verdict(Arc::clone(self.all_passed)), None),
             Some((at, refusal)) => {

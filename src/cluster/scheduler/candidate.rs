@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::filter::pod_topology_spread::Counts;
 use super::neighbours::{self, Neighbours};
 use super::requests::Requests;
-use super::snapshot::{Snapshot, host_ports};
+use super::snapshot::{HostPort, Snapshot, host_ports};
 use super::spread::Constraints;
 use super::volumes::Volumes;
 use crate::api::kinds::cluster::{Node, Taint};
@@ -27,7 +27,7 @@ pub struct Candidate {
     /// What it asks for.
     pub requests: Requests,
     /// The node's ports it takes.
-    pub ports: Vec<(String, String, i32)>,
+    pub ports: Vec<HostPort>,
     /// The nodes it must have.
     pub required_nodes: Option<RequiredTerms>,
     /// The nodes it would rather have.

@@ -24,6 +24,18 @@ pub struct Group {
     pub affinity: Affinity,
 }
 
+impl Group {
+    /// The group that a Pod belongs to.
+    pub fn of(pod: &Pod) -> Self {
+        Self {
+            namespace: pod.meta.namespace.clone(),
+            labels: pod.meta.labels.clone(),
+            terminating: pod.meta.is_terminating(),
+            affinity: Affinity::of(pod),
+        }
+    }
+}
+
 type Identity = (Name, Labels, bool, String);
 
 /// All groups, by number.
@@ -36,8 +48,8 @@ pub struct Groups {
 
 impl Groups {
     /// The group of that number.
-    pub fn get(&self, number: u32) -> Option<&Group> {
-        self.groups.get(&number).map(|(group, _)| group.as_ref())
+    pub fn get(&self, number: u32) -> Option<&Arc<Group>> {
+        self.groups.get(&number).map(|(group, _)| group)
     }
 
     /// Whether any placed Pod says something about other Pods.
@@ -55,13 +67,7 @@ impl Groups {
             return number;
         }
         self.last += 1;
-        let group = Group {
-            namespace: pod.meta.namespace.clone(),
-            labels: pod.meta.labels.clone(),
-            terminating: pod.meta.is_terminating(),
-            affinity: Affinity::of(pod),
-        };
-        self.groups.insert(self.last, (Arc::new(group), 1));
+        self.groups.insert(self.last, (Arc::new(Group::of(pod)), 1));
         self.numbers.insert(identity, self.last);
         self.last
     }

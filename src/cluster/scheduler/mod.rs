@@ -1,15 +1,17 @@
 //! kube-scheduler: chooses a node for every Pod that has none.
 //!
 //! A key is a Pod to place, or a Pod or node whose change makes room. A Pod that no node takes waits in the scheduler's
-//! memory until something changes that could help, and at most five minutes.
+//! memory until something changes that could help, and at most five minutes. In each tick the scheduler first takes notice
+//! of what changed, and then tries Pods, the most important first.
 //!
 //! Models: `pkg/scheduler` (v1.36): `schedule_one.go`, `backend/queue/scheduling_queue.go`, the default plugins.
-//! Leaves out: several profiles, the queue's order by priority.
+//! Leaves out: several profiles, groups of Pods that are placed together.
 
 mod attempt;
 pub mod candidate;
 pub mod filter;
 mod groups;
+mod hints;
 pub mod message;
 mod neighbours;
 mod nominated;
@@ -20,16 +22,20 @@ pub mod score;
 pub mod snapshot;
 mod spread;
 mod volumes;
+mod waiting;
+mod why;
 
 use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use self::attempt::{Attempt, Placing, attempt};
+use self::attempt::{Placing, attempt};
 use self::candidate::Candidate;
+use self::hints::Event;
 use self::nominated::Nominated;
 use self::preempt::{Plan, Preemption, preempt};
 use self::snapshot::{Snapshot, takes_room};
+use self::waiting::{LEFTOVER_TICKS, Pool};
 use crate::api::kind::Kind;
 use crate::api::kinds::cluster::Node;
 use crate::api::kinds::pod::{Pod, PodCondition};
@@ -43,7 +49,7 @@ use crate::cluster::queue::WorkKey;
 use crate::cluster::rng::Stream;
 use crate::cluster::server::request::Propagation;
 use crate::cluster::server::write::{EventRecord, Operation, Write};
-use crate::cluster::store::Change;
+use crate::cluster::store::{Change, Store};
 
 /// What the scheduler keeps to itself.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,7 +57,7 @@ pub struct Memory {
     /// What it knows of the nodes.
     snapshot: Snapshot,
     /// The Pods that no node took.
-    waiting: OrdMap<ObjectKey, Waiting>,
+    waiting: Pool,
     /// The Pods for which room is being made.
     nominated: Nominated,
     /// The Pods whose node is chosen and whose claims are still to be bound there.
@@ -60,44 +66,37 @@ pub struct Memory {
     next_start: u64,
 }
 
-/// One Pod that no node took.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Waiting {
-    /// How often it was tried.
-    attempts: u32,
-    /// When it was tried last.
-    tried_tick: u64,
-    /// The rules that refused nodes.
-    refused_by: Vec<&'static str>,
-}
-
 /// The name that Pods ask for this scheduler by.
 const SCHEDULER_NAME: &str = "default-scheduler";
-
-/// The longest a Pod waits without a cause to try again.
-const LEFTOVER_TICKS: u64 = 300;
-
-/// The longest wait after failed attempts.
-const MAX_BACK_OFF_TICKS: u64 = 10;
-
-impl Waiting {
-    /// How many ticks are left until the Pod may be tried again; at least 1.
-    fn ticks_left(&self, tick: u64) -> u64 {
-        self.back_off_ends().saturating_sub(tick).max(1)
-    }
-
-    /// The first tick in which the Pod may be tried again: 1 tick after the first attempt, doubling to 10.
-    fn back_off_ends(&self) -> u64 {
-        let doubled = 1_u64 << self.attempts.saturating_sub(1).min(10);
-        self.tried_tick + doubled.min(MAX_BACK_OFF_TICKS)
-    }
-}
 
 impl Memory {
     /// How many Pods wait because no node took them.
     pub fn unschedulable(&self) -> usize {
         self.waiting.len()
     }
+
+    /// Has the Pods tried again that an event could help.
+    fn wake(&mut self, view: &View<'_>, outcome: &mut Outcome, event: &Event<'_>) {
+        let woken = self
+            .waiting
+            .wake(outcome, |_, waiting| hints::helps(view.store, &waiting.pod, &waiting.refused_by, event));
+        if woken > 0 {
+            outcome.saw.push(Because::new("because.scheduler.woken").with("pods", woken));
+        }
+    }
+
+    /// A Pod has a node, or is gone: nothing is to be done for it any more.
+    fn forget(&mut self, key: &ObjectKey) {
+        self.waiting.remove(key);
+        self.binding.remove(key);
+        self.nominated.remove(key);
+    }
+}
+
+/// The place of a key among those handled in one tick: what is only taken notice of comes before the Pods to place.
+pub fn rank(memory: &Memory, store: &Store, tick: u64, key: &ObjectKey) -> u64 {
+    let pod = store.at::<Pod>(key).filter(|pod| !pod.is_bound() && is_ours(pod));
+    pod.map_or(0, |pod| memory.waiting.rank(key, pod, tick))
 }
 
 /// The keys that a change concerns: Pods to place, Pods that take or give room, nodes that changed what they offer.
@@ -174,51 +173,22 @@ fn see_node(memory: &mut Memory, view: &View<'_>, key: &ObjectKey) -> Outcome {
         Some(_) => Because::new("because.scheduler.node-seen").with("node", &key.name),
         None => Because::new("because.scheduler.node-gone").with("node", &key.name),
     });
-    if let Some(node) = node {
-        for (key, waiting) in &memory.waiting {
-            let pod = view.store.at::<Pod>(key);
-            if pod.is_some_and(|pod| node_helps(pod, waiting, before.as_deref(), node)) {
-                outcome.look_again(WorkKey::Object(key.clone()), waiting.ticks_left(view.tick));
-            }
-        }
+    if before.is_some() || node.is_some() {
+        memory.wake(view, &mut outcome, &Event::Node(before.as_deref(), node.map(Arc::as_ref)));
     }
     outcome
-}
-
-/// Whether a node's change could cure what a waiting Pod was refused for.
-///
-/// Models: the queueing hints of the plugins, `isSchedulableAfterNodeChange`.
-fn node_helps(pod: &Pod, waiting: &Waiting, before: Option<&Node>, node: &Node) -> bool {
-    let Some(before) = before else { return true };
-    let tolerated = || {
-        let mut taints = node.spec.taints.iter().filter(|taint| taint.effect != "PreferNoSchedule");
-        taints.all(|taint| {
-            pod.spec.tolerations.iter().any(|toleration| candidate::tolerates(toleration, taint))
-        })
-    };
-    let taints_changed = before.spec.taints != node.spec.taints;
-    let labels_changed = before.meta.labels != node.meta.labels;
-    waiting.refused_by.iter().any(|plugin| match *plugin {
-        filter::taint_toleration::NAME => taints_changed && tolerated(),
-        filter::node_unschedulable::NAME => !node.spec.unschedulable && before.spec.unschedulable,
-        filter::node_affinity::NAME => labels_changed && candidate::selects(pod, node),
-        filter::node_resources_fit::NAME => {
-            before.status.allocatable != node.status.allocatable || taints_changed
-        }
-        _ => labels_changed || taints_changed,
-    })
 }
 
 fn see_pod(memory: &mut Memory, view: &View<'_>, key: &ObjectKey) -> Outcome {
     match view.store.at::<Pod>(key) {
         Some(pod) if takes_room(pod) => {
-            memory.waiting.remove(key);
-            memory.binding.remove(key);
-            memory.nominated.remove(key);
+            memory.forget(key);
+            let before = memory.snapshot.neighbour(key);
             memory.snapshot.place(pod, &pod.node_name);
             let because = Because::new("because.scheduler.pod-counted");
             let mut outcome = Outcome::nothing(because.with("pod", &key.name).with("node", &pod.node_name));
-            wake_waiting(memory, view, &mut outcome, |key, waiting| pod_helps(view, key, waiting, pod));
+            let now = memory.snapshot.neighbour(key);
+            memory.wake(view, &mut outcome, &Event::Placed(before, now));
             outcome
         }
         Some(pod) if !pod.is_bound() && !pod.is_finished() => {
@@ -232,114 +202,99 @@ fn see_pod(memory: &mut Memory, view: &View<'_>, key: &ObjectKey) -> Outcome {
                 memory.nominated.remove(key);
                 return Outcome::nothing(Because::new("because.scheduler.not-ours").with("pod", &key.name));
             }
-            try_to_place(memory, view, key, pod)
+            try_or_wait(memory, view, key, pod)
         }
         _ => {
-            memory.waiting.remove(key);
-            memory.binding.remove(key);
-            memory.nominated.remove(key);
+            let was_nominated = memory.nominated.has(key);
+            memory.forget(key);
+            let before = memory.snapshot.neighbour(key);
             match memory.snapshot.remove(key) {
                 Some(node) => {
                     let because = Because::new("because.scheduler.room-made");
                     let mut outcome = Outcome::nothing(because.with("pod", &key.name).with("node", node));
-                    wake_waiting(memory, view, &mut outcome, |_, _| true);
+                    memory.wake(view, &mut outcome, &Event::Placed(before, None));
                     outcome
                 }
-                None => Outcome::nothing(Because::new("because.scheduler.pod-gone").with("pod", &key.name)),
+                None => {
+                    let because = Because::new("because.scheduler.pod-gone").with("pod", &key.name);
+                    let mut outcome = Outcome::nothing(because);
+                    if was_nominated {
+                        memory.wake(view, &mut outcome, &Event::NominatedGone);
+                    }
+                    outcome
+                }
             }
         }
     }
 }
 
-/// Whether a Pod that is placed now could cure what a waiting Pod was refused for.
-///
-/// Models: the queueing hints of InterPodAffinity and PodTopologySpread.
-fn pod_helps(view: &View<'_>, key: &ObjectKey, waiting: &Waiting, placed: &Pod) -> bool {
-    let Some(pod) = view.store.at::<Pod>(key) else { return true };
-    waiting.refused_by.iter().any(|plugin| match *plugin {
-        filter::inter_pod_affinity::NAME => {
-            let means = |term: &pod_terms::PodTerm| {
-                term.means(view.store, &placed.meta.namespace, &placed.meta.labels)
-            };
-            pod_terms::Affinity::of(pod).required.iter().any(means)
-        }
-        filter::pod_topology_spread::NAME => {
-            let constraints = spread::Constraints::of(pod, view.store);
-            placed.meta.namespace == pod.meta.namespace
-                && constraints.hard.iter().any(|constraint| constraint.counts(&placed.meta.labels))
-        }
-        _ => false,
-    })
-}
-
-/// Tries the waiting Pods again, each when its back-off has ended.
-fn wake_waiting(
-    memory: &Memory,
-    view: &View<'_>,
-    outcome: &mut Outcome,
-    helps: impl Fn(&ObjectKey, &Waiting) -> bool,
-) {
-    for (key, waiting) in memory.waiting.iter().filter(|(key, waiting)| helps(key, waiting)) {
-        outcome.look_again(WorkKey::Object(key.clone()), waiting.ticks_left(view.tick));
-    }
-}
-
 /// Tries every Pod again that has waited long without a cause.
-fn flush_leftovers(memory: &Memory, view: &View<'_>) -> Outcome {
+fn flush_leftovers(memory: &mut Memory, view: &View<'_>) -> Outcome {
     let mut outcome = Outcome::nothing(Because::new("because.scheduler.flush"));
-    let mut next = None;
-    for (key, waiting) in &memory.waiting {
-        let due = waiting.tried_tick + LEFTOVER_TICKS;
-        if due <= view.tick {
-            outcome.look_again(WorkKey::Object(key.clone()), 1);
-        } else {
-            next = Some(next.map_or(due, |next: u64| next.min(due)));
-        }
-    }
-    if let Some(due) = next {
+    if let Some(due) = memory.waiting.wake_leftovers(&mut outcome, view.tick) {
         outcome.look_again(WorkKey::Heartbeat, due - view.tick);
     }
     outcome
 }
 
 /// A claim, a volume or a class changed: Pods that wait for it go on.
-///
-/// Models: the queueing hints of VolumeBinding, `isSchedulableAfterPersistentVolumeClaimChange` and its kin.
 fn see_storage(memory: &mut Memory, view: &View<'_>, key: &ObjectKey) -> Outcome {
     let mut outcome =
         Outcome::nothing(Because::new("because.scheduler.storage-seen").with("name", &key.name));
-    let concerns = |pod: &Pod| {
-        key.kind != Kind::PersistentVolumeClaim
-            || pod.meta.namespace == key.namespace && volumes::claims_of(pod).iter().any(|c| **c == *key.name)
-    };
     for (pod, _) in &memory.binding {
-        if view.store.at::<Pod>(pod).is_some_and(|pod| concerns(pod)) {
-            outcome.look_again(WorkKey::Object(pod.clone()), 1);
+        let concerns = |pod: &Arc<Pod>| {
+            key.kind != Kind::PersistentVolumeClaim
+                || pod.meta.namespace == key.namespace
+                    && volumes::claims_of(&pod.meta.name, &pod.spec).iter().any(|c| **c == *key.name)
+        };
+        if view.store.at::<Pod>(pod).is_some_and(concerns) {
+            outcome.look_now(WorkKey::Object(pod.clone()));
         }
     }
-    wake_waiting(memory, view, &mut outcome, |pod, waiting| {
-        waiting.refused_by.iter().any(|plugin| plugin.starts_with("Volume"))
-            && view.store.at::<Pod>(pod).is_some_and(|pod| concerns(pod))
-    });
+    if view.store.object(key).is_some() {
+        memory.wake(view, &mut outcome, &Event::Storage(key));
+    }
     outcome
 }
 
-/// Asks every node about the Pod, and binds it or says why not.
-fn try_to_place(memory: &mut Memory, view: &View<'_>, key: &ObjectKey, pod: &Arc<Pod>) -> Outcome {
+/// A Pod without a node is new, or is to be tried again, or was changed while it waits.
+fn try_or_wait(memory: &mut Memory, view: &View<'_>, key: &ObjectKey, pod: &Arc<Pod>) -> Outcome {
     memory.nominated.see(pod, &pod.status.nominated_node_name);
     if has_gates(pod) {
         return gated(view, pod);
     }
+    if let Some(waiting) = memory.waiting.get(key).filter(|waiting| !waiting.is_woken)
+        && !hints::helps(view.store, &waiting.pod, &waiting.refused_by, &Event::Own(pod))
+    {
+        let because = Because::new("because.scheduler.still-waits")
+            .with("pod", &key.name)
+            .with("rules", waiting.refused_by.join(", "));
+        let nominated = &pod.status.nominated_node_name;
+        let untold = with_condition(view, pod, "Unschedulable", &waiting.message, nominated);
+        memory.waiting.see(key, pod);
+        let mut outcome = Outcome::nothing(because.clone());
+        outcome.writes.extend(untold.map(|pod| Operation::UpdateStatus(pod.into()).because(because)));
+        return outcome;
+    }
+    try_to_place(memory, view, key, pod)
+}
+
+/// Asks every node about the Pod, and binds it or says why not.
+fn try_to_place(memory: &mut Memory, view: &View<'_>, key: &ObjectKey, pod: &Arc<Pod>) -> Outcome {
     let placing =
         Placing { pod, store: view.store, snapshot: &memory.snapshot, nominated: &memory.nominated };
     let candidate = Candidate::new(pod, view.store, &memory.snapshot);
     let mut attempt = attempt(&placing, &candidate, memory.next_start);
     memory.next_start = attempt.next_start;
 
-    let mut outcome = Outcome { saw: vec![saw_pod(&candidate)], ..Outcome::default() };
+    let mut outcome = Outcome { saw: vec![why::saw_pod(&candidate)], ..Outcome::default() };
+    if let Some(waiting) = memory.waiting.get(key) {
+        let saw = Because::new("because.scheduler.tried-before").with("attempts", waiting.attempts);
+        outcome.saw.push(saw.with("rules", waiting.refused_by.join(", ")));
+    }
     match attempt.verdicts.chosen.clone() {
         Some(node) => {
-            let because = why_chosen(&attempt);
+            let because = why::why_chosen(&attempt);
             memory.waiting.remove(key);
             memory.nominated.remove(key);
             memory.snapshot.place(pod, &node);
@@ -347,6 +302,8 @@ fn try_to_place(memory: &mut Memory, view: &View<'_>, key: &ObjectKey, pod: &Arc
             let changes = chosen.map(|node| candidate.volumes.changes_for(&node)).unwrap_or_default();
             if changes.is_empty() {
                 outcome.writes.extend(binding(pod, node, &because));
+                let now = memory.snapshot.neighbour(key);
+                memory.wake(view, &mut outcome, &Event::Placed(None, now));
             } else {
                 memory.binding.insert(key.clone(), node);
                 for change in changes {
@@ -375,10 +332,8 @@ fn try_to_place(memory: &mut Memory, view: &View<'_>, key: &ObjectKey, pod: &Arc
             let message = attempt.message(nodes, vain);
             attempt.verdicts.message.clone_from(&message);
             let because = Because::new("because.scheduler.unschedulable").with("message", &message);
-            let waiting = memory.waiting.entry(key.clone()).or_default();
-            waiting.attempts += 1;
-            waiting.tried_tick = view.tick;
-            waiting.refused_by.clone_from(&attempt.refused_by);
+            let refused_by = attempt.refused_by.clone();
+            memory.waiting.failed(key, pod, view.tick, refused_by, message.clone());
             outcome.look_again(WorkKey::Heartbeat, LEFTOVER_TICKS);
             let object = Object::Pod(pod.clone());
             let told = EventRecord::warning(&object, "FailedScheduling", message.clone());
@@ -417,6 +372,8 @@ fn bind_when_ready(memory: &mut Memory, view: &View<'_>, pod: &Arc<Pod>, node: &
     memory.binding.remove(&pod.key());
     let mut outcome = Outcome::nothing(because.clone());
     outcome.writes.extend(binding(pod, node.clone(), &because));
+    let now = memory.snapshot.neighbour(&pod.key());
+    memory.wake(view, &mut outcome, &Event::Placed(None, now));
     outcome
 }
 
@@ -505,52 +462,6 @@ fn with_condition(
         None => conditions.push(condition),
     }
     Some(changed)
-}
-
-fn saw_pod(candidate: &Candidate) -> Because {
-    let asked = &candidate.requests.asked;
-    Because::new("because.scheduler.saw-pod")
-        .with("pod", &candidate.pod.meta.name)
-        .with("cpu", crate::api::quantity::Quantity::from_milli(asked.cpu_millicores))
-        .with("memory", crate::api::quantity::Quantity::from_bytes(asked.memory_bytes))
-}
-
-/// Why the chosen node, in numbers: with a single best node, against whom it won and what made the difference.
-fn why_chosen(attempt: &Attempt) -> Because {
-    let verdicts = &attempt.verdicts;
-    let node = verdicts.chosen.as_deref().unwrap_or_default();
-    let feasible: Vec<_> = verdicts.nodes.iter().filter(|verdict| verdict.is_feasible()).collect();
-    let because = |key: &'static str| {
-        Because::new(key)
-            .with("node", node)
-            .with("nodes", verdicts.nodes.len())
-            .with("feasible", feasible.len())
-    };
-    let Some(chosen) = feasible.iter().find(|verdict| *verdict.node == *node) else {
-        return because("because.scheduler.only-node");
-    };
-    if feasible.len() == 1 {
-        return because("because.scheduler.only-node");
-    }
-    if attempt.tied > 1 {
-        return because("because.scheduler.first-of-tied")
-            .with("score", chosen.total())
-            .with("tied", attempt.tied);
-    }
-    let others = feasible.iter().filter(|verdict| *verdict.node != *node);
-    let best = because("because.scheduler.best-node").with("score", chosen.total());
-    let Some(second) = others.max_by(|a, b| a.total().cmp(&b.total()).then(b.node.cmp(&a.node))) else {
-        return best;
-    };
-    let pairs = chosen.scores.iter().zip(second.scores.iter());
-    let Some(((plugin, own), (_, other))) = pairs.max_by_key(|((_, own), (_, other))| own - other) else {
-        return best;
-    };
-    best.with("second", &second.node)
-        .with("second_score", second.total())
-        .with("plugin", plugin)
-        .with("own", own)
-        .with("other", other)
 }
 
 #[cfg(test)]

@@ -29,6 +29,11 @@ impl Nominated {
         self.0.is_empty()
     }
 
+    /// Whether room is being made for the Pod.
+    pub fn has(&self, key: &ObjectKey) -> bool {
+        self.0.contains_key(key)
+    }
+
     /// Does not count the Pod any more.
     pub fn remove(&mut self, key: &ObjectKey) {
         if !self.0.is_empty() {

@@ -46,6 +46,21 @@ impl Amounts {
         amounts
     }
 
+    /// Every amount, by name.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, i64)> {
+        let named = [
+            ("cpu", self.cpu_millicores),
+            ("memory", self.memory_bytes),
+            ("ephemeral-storage", self.ephemeral_storage_bytes),
+        ];
+        named.into_iter().chain(self.extended.iter().map(|(name, amount)| (name.as_str(), *amount)))
+    }
+
+    /// The amount of that name; 0 if there is none.
+    pub fn amount(&self, name: &str) -> i64 {
+        self.parts().find(|(known, _)| *known == name).map_or(0, |(_, amount)| amount)
+    }
+
     /// Adds other amounts.
     pub fn add(&mut self, other: &Self) {
         self.cpu_millicores += other.cpu_millicores;
@@ -139,6 +154,8 @@ fn total(spec: &PodSpec, assuming: bool) -> Amounts {
         if asked.contains_key("memory") {
             sum.memory_bytes = whole.memory_bytes;
         }
+        // Huge pages are the only other thing that a whole Pod can ask for.
+        sum.extended.extend(whole.extended);
     }
     sum.add(&Amounts::of(&spec.overhead));
     sum

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use imbl::{OrdMap, OrdSet};
 
 use super::groups::Groups;
+use super::hints::Neighbour;
 use super::requests::{Amounts, Requests};
 use super::spread::{Constraint, HOSTNAME, Places, ZONE};
 use crate::api::kinds::cluster::Node;
@@ -60,8 +61,8 @@ pub struct NodeInfo {
     pub priorities: OrdMap<i32, u32>,
     /// The groups that the Pods on it belong to, with how many of each, by group.
     pub groups: Vec<(u32, u32)>,
-    /// The node's ports that are taken: address, protocol, port, and by which Pod.
-    pub ports: OrdSet<(String, String, i32, ObjectKey)>,
+    /// The node's ports that are taken, and by which Pod.
+    pub ports: OrdSet<(HostPort, ObjectKey)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -180,11 +181,18 @@ impl Snapshot {
                 Ok(at) => info.groups[at].1 += 1,
                 Err(at) => info.groups.insert(at, (group, 1)),
             }
-            for (ip, protocol, port) in host_ports(spec) {
-                info.ports.insert((ip, protocol, port, key.clone()));
+            for port in host_ports(spec) {
+                info.ports.insert((port, key.clone()));
             }
         });
         self.placed.insert(key.clone(), Placed { node: node.clone(), spec: spec.clone(), group });
+    }
+
+    /// A Pod that is counted, as far as it matters to others.
+    pub fn neighbour(&self, key: &ObjectKey) -> Option<Neighbour> {
+        let placed = self.placed.get(key)?;
+        let group = self.groups.get(placed.group)?;
+        Some(Neighbour { group: group.clone(), spec: placed.spec.clone() })
     }
 
     /// Whether the Pod is counted.
@@ -213,8 +221,8 @@ impl Snapshot {
                     info.groups.remove(at);
                 }
             }
-            for (ip, protocol, port) in host_ports(&placed.spec) {
-                info.ports.remove(&(ip, protocol, port, key.clone()));
+            for port in host_ports(&placed.spec) {
+                info.ports.remove(&(port, key.clone()));
             }
         });
         self.groups.leave(placed.group);
@@ -260,8 +268,11 @@ fn images_on(node: &Node) -> BTreeMap<String, i64> {
     named.collect()
 }
 
-/// The node's ports that a Pod of that spec takes: address (`0.0.0.0` for all), protocol, port.
-pub fn host_ports(spec: &PodSpec) -> Vec<(String, String, i32)> {
+/// A port of a node: address (`0.0.0.0` for all), protocol, port.
+pub type HostPort = (String, String, i32);
+
+/// The node's ports that a Pod of that spec takes.
+pub fn host_ports(spec: &PodSpec) -> Vec<HostPort> {
     let sidecars = spec.init_containers.iter().filter(|c| c.restart_policy.as_deref() == Some("Always"));
     let ports = spec.containers.iter().chain(sidecars).flat_map(|container| &container.ports);
     let taken = ports.filter(|port| port.host_port > 0).map(|port| {

@@ -152,6 +152,11 @@ impl Constraint {
         affinity && (!self.honors_taints || taints())
     }
 
+    /// Whether nodes with taints that the Pod does not tolerate take no part.
+    pub fn honors_taints(&self) -> bool {
+        self.honors_taints
+    }
+
     /// How many Pods on the node count; those on their way out do not.
     pub fn count_on(&self, groups: &Groups, info: &NodeInfo, namespace: &Name, known: &mut Known) -> i64 {
         info.groups

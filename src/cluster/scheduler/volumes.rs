@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::snapshot::Snapshot;
 use crate::api::kind::Kind;
 use crate::api::kinds::cluster::Node;
-use crate::api::kinds::pod::Pod;
+use crate::api::kinds::pod::{Pod, PodSpec};
 use crate::api::kinds::storage::{BOUND_BY_CONTROLLER, SELECTED_NODE};
 use crate::api::labels::Selector;
 use crate::api::meta::ObjectKey;
@@ -54,14 +54,14 @@ enum Match<'a> {
     Nothing,
 }
 
-/// The names of the claims that the Pod's volumes use.
-pub fn claims_of(pod: &Pod) -> Vec<String> {
-    let volumes = pod.spec.rest.get("volumes").and_then(Value::as_array);
+/// The names of the claims that the volumes of the Pod of that name use.
+pub fn claims_of(pod: &str, spec: &PodSpec) -> Vec<String> {
+    let volumes = spec.rest.get("volumes").and_then(Value::as_array);
     let name = |volume: &Value| match volume["persistentVolumeClaim"]["claimName"].as_str() {
         Some(name) => Some(name.to_string()),
         None => {
             let own = volume["name"].as_str().unwrap_or_default();
-            volume["ephemeral"].is_object().then(|| format!("{}-{own}", pod.meta.name))
+            volume["ephemeral"].is_object().then(|| format!("{pod}-{own}"))
         }
     };
     volumes.into_iter().flatten().filter_map(name).collect()
@@ -87,7 +87,7 @@ fn is_bound(claim: &Value) -> bool {
 impl Volumes {
     /// Reads the claims of the Pod.
     pub fn of(pod: &Pod, store: &Store, snapshot: &Snapshot) -> Self {
-        let names = claims_of(pod);
+        let names = claims_of(&pod.meta.name, &pod.spec);
         let mut volumes = Self::default();
         if names.is_empty() {
             return volumes;
@@ -231,7 +231,7 @@ pub fn are_all_bound(pod: &Pod, store: &Store) -> bool {
     let bound = |name: &String| {
         value_of(store, Kind::PersistentVolumeClaim, &pod.meta.namespace, name).is_some_and(|c| is_bound(&c))
     };
-    claims_of(pod).iter().all(bound)
+    claims_of(&pod.meta.name, &pod.spec).iter().all(bound)
 }
 
 fn is_for_one_pod(claim: &Value) -> bool {
@@ -244,7 +244,7 @@ fn is_used(pod: &Pod, claim: &str, store: &Store, snapshot: &Snapshot) -> bool {
     let others = store.list_in::<Pod>(&pod.meta.namespace);
     let mut others =
         others.filter(|other| other.meta.uid != pod.meta.uid && snapshot.is_placed(&other.key()));
-    others.any(|other: &Arc<Pod>| claims_of(other).iter().any(|name| name == claim))
+    others.any(|other: &Arc<Pod>| claims_of(&other.meta.name, &other.spec).iter().any(|name| name == claim))
 }
 
 /// Whether the volume can be used on the node.

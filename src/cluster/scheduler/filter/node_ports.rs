@@ -7,7 +7,7 @@
 use super::Refusal;
 use crate::api::kinds::cluster::Node;
 use crate::cluster::scheduler::candidate::Candidate;
-use crate::cluster::scheduler::snapshot::NodeInfo;
+use crate::cluster::scheduler::snapshot::{HostPort, NodeInfo};
 
 /// The rule's name.
 pub const NAME: &str = "NodePorts";
@@ -18,12 +18,14 @@ const ANY_ADDRESS: &str = "0.0.0.0";
 
 /// Refuses a node on which a port that the Pod wants is taken.
 pub fn refuse(candidate: &Candidate, _node: &Node, info: &NodeInfo) -> Option<Refusal> {
-    let conflicts = |(ip, protocol, port): &(String, String, i32)| {
-        info.ports.iter().any(|(taken_ip, taken_protocol, taken_port, _)| {
-            taken_port == port
-                && taken_protocol == protocol
-                && (taken_ip == ip || ip == ANY_ADDRESS || taken_ip == ANY_ADDRESS)
-        })
-    };
-    candidate.ports.iter().any(conflicts).then(|| Refusal::for_now(NAME, REASON))
+    let is_taken = |wanted: &HostPort| info.ports.iter().any(|(taken, _)| conflict(taken, wanted));
+    candidate.ports.iter().any(is_taken).then(|| Refusal::for_now(NAME, REASON))
+}
+
+/// Whether both cannot be had at once.
+pub fn conflict(a: &HostPort, b: &HostPort) -> bool {
+    let ((ip, protocol, port), (other_ip, other_protocol, other_port)) = (a, b);
+    port == other_port
+        && protocol == other_protocol
+        && (ip == other_ip || ip == ANY_ADDRESS || other_ip == ANY_ADDRESS)
 }

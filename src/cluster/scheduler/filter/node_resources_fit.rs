@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use super::Refusal;
 use crate::api::kinds::cluster::Node;
 use crate::cluster::scheduler::candidate::Candidate;
+use crate::cluster::scheduler::requests::Amounts;
 use crate::cluster::scheduler::snapshot::NodeInfo;
 
 /// The rule's name.
@@ -18,12 +19,25 @@ pub const NAME: &str = "NodeResourcesFit";
 /// Refuses a node on which something that the Pod asks for is not free. A request beyond what the whole node has is
 /// refused for good.
 pub fn refuse(candidate: &Candidate, _node: &Node, info: &NodeInfo) -> Option<Refusal> {
+    short_of(&candidate.requests.asked, info)
+}
+
+/// Whether the node would have enough if nobody else were there.
+pub fn fits_alone(asked: &Amounts, node: &Node) -> bool {
+    let allocatable = &node.status.allocatable;
+    let mut info = NodeInfo::default();
+    info.allocatable = Amounts::of(allocatable);
+    info.allocatable_pods = allocatable.get("pods").map_or(0, |count| count.value());
+    short_of(asked, &info).is_none()
+}
+
+fn short_of(asked: &Amounts, info: &NodeInfo) -> Option<Refusal> {
     let mut reasons: Vec<Cow<'static, str>> = Vec::new();
     let mut is_final = false;
     if info.pods + 1 > info.allocatable_pods {
         reasons.push("Too many pods".into());
     }
-    let (asked, has, used) = (&candidate.requests.asked, &info.allocatable, &info.used);
+    let (has, used) = (&info.allocatable, &info.used);
     let mut check = |name: &str, asked: i64, has: i64, used: i64| {
         if asked > 0 && asked > has - used {
             reasons.push(match name {

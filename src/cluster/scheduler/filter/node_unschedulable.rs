@@ -19,12 +19,16 @@ pub fn refuse(candidate: &Candidate, node: &Node, info: &NodeInfo) -> Option<Ref
     if info.is_open || !node.spec.unschedulable {
         return None;
     }
-    let taint = Taint {
+    (!candidate.tolerates(&taint())).then(|| Refusal::for_good(NAME, REASON))
+}
+
+/// The taint by whose toleration a Pod goes to cordoned nodes.
+pub fn taint() -> Taint {
+    Taint {
         key: "node.kubernetes.io/unschedulable".to_string(),
         effect: "NoSchedule".to_string(),
         ..Taint::default()
-    };
-    (!candidate.tolerates(&taint)).then(|| Refusal::for_good(NAME, REASON))
+    }
 }
 
 #[cfg(test)]
