@@ -135,7 +135,28 @@ pub fn judge(case: &Case) -> Verdict {
             scene.ticks(4);
             same("currentHealthy", budget_of(&scene)["currentHealthy"].clone(), json!(1))
         }
-        "event" => not_simulated("the budget's list of disrupted Pods is not kept"),
+        "event" => {
+            let mut scene = budget(json!({"minAvailable": 0}));
+            scene.create(with(labelled("a", "web"), |it| it["spec"]["nodeName"] = json!("n"))).unwrap();
+            make_ready(&mut scene, "a");
+            scene.ticks(4);
+            // An eviction that was granted, and then never came to the deletion.
+            let status =
+                json!({"status": {"disruptedPods": {"a": kubestep::cluster::machine::EPOCH.to_string()}}});
+            scene.request_to("status", Verb::MergePatch, Kind::PodDisruptionBudget, "pdb", status).unwrap();
+            scene.create(labelled("b", "web")).unwrap();
+            scene.ticks(4);
+            let is_counted = budget_of(&scene)["currentHealthy"] != json!(0);
+            scene.ticks(130);
+            let told = scene.list(Kind::Event).into_iter().find(|event| event["reason"] == "NotDeleted");
+            let told = told.unwrap_or_default();
+            all([
+                holds("counted while it is expected to go", !is_counted),
+                same("type", told["type"].clone(), case.expect["type"].clone()),
+                same("reason", told["reason"].clone(), case.expect["reason"].clone()),
+                same("currentHealthy", budget_of(&scene)["currentHealthy"].clone(), json!(1)),
+            ])
+        }
         "condition DisruptionAllowed" => allowed_condition(case),
         "validation" => {
             let document = with(budget_document(json!({"minAvailable": 1})), |it| {
@@ -1152,34 +1173,43 @@ fn given_text_has(given: &Value, key: &str, word: &str) -> bool {
 
 fn budget_status(case: &Case) -> Verdict {
     let given = &case.given;
-    if given.get("rc_replicas").is_some()
-        || given.get("custom_controller_replicas").is_some()
-        || text(&given["replicas"]) == "11"
-    {
-        return not_simulated(
-            "ReplicationControllers and other people's controllers are stored, and nothing acts on them",
-        );
-    }
-    if given.get("replicas").is_some() {
-        return not_simulated("ReplicationControllers are stored, and nothing acts on them");
+    if given.get("custom_controller_replicas").is_some() {
+        return not_simulated("a Pod cannot belong to a custom kind that scales");
     }
     let spec = ["minAvailable", "maxUnavailable"]
         .into_iter()
         .find_map(|key| Some(json!({key: given.get(key)?})))
         .unwrap();
     let mut scene = budget(spec);
-    let is_naked = given.get("rs_replicas").is_none();
-    if is_naked {
+    // One ReplicationController of so many, or that and a ReplicaSet.
+    let replicas = given.get("rc_replicas").or(given.get("replicas")).map(text).unwrap_or_default();
+    let owners: Vec<(&str, i64)> = match given["rs_replicas"].as_i64() {
+        Some(replicas) => vec![("ReplicaSet", replicas)],
+        None => {
+            let kinds = ["ReplicationController", "ReplicaSet"].into_iter();
+            kinds.zip(replicas.split(" + ").filter_map(|count| count.parse().ok())).collect()
+        }
+    };
+    if owners.is_empty() {
         let count =
             ["naked_ready_pods", "naked_pods"].into_iter().find_map(|key| given[key].as_i64()).unwrap_or(1);
         for index in 0..count {
             scene.create(labelled(&format!("pod-{index}"), "web")).unwrap();
         }
     } else {
-        let document = with(deployment("web", given["rs_replicas"].as_i64().unwrap()), |it| {
-            it["kind"] = json!("ReplicaSet")
-        });
-        scene.create(document).unwrap();
+        if given["ready_pods"] == json!(0) {
+            halt(&mut scene, Actor::ReplicationController);
+        }
+        for (kind, replicas) in &owners {
+            let document = with(deployment("web", *replicas), |it| {
+                it["kind"] = json!(kind);
+                if *kind == "ReplicationController" {
+                    it["apiVersion"] = json!("v1");
+                    it["spec"]["selector"] = json!({"app": "web"});
+                }
+            });
+            scene.create(document).unwrap();
+        }
     }
     scene.ticks(4);
     let names: Vec<String> = scene.list(Kind::Pod).iter().map(|pod| text(&pod["metadata"]["name"])).collect();

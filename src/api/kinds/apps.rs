@@ -1,6 +1,7 @@
 //! Deployment and ReplicaSet: `apps/v1`.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -199,6 +200,25 @@ crate::record! {
 }
 
 impl LabelSelector {
+    /// The selector as Go prints the struct.
+    pub fn as_go_prints(&self) -> String {
+        let mut text = "&LabelSelector{MatchLabels:map[string]string{".to_string();
+        for (key, value) in &self.match_labels {
+            let _ = write!(text, "{key}: {value},");
+        }
+        text.push_str("},MatchExpressions:[]LabelSelectorRequirement{");
+        for one in &self.match_expressions {
+            let values = one.values.join(" ");
+            let _ = write!(
+                text,
+                "LabelSelectorRequirement{{Key:{},Operator:{},Values:[{values}],}},",
+                one.key, one.operator
+            );
+        }
+        text.push_str("},}");
+        text
+    }
+
     /// Whether the labels meet every requirement; an empty selector meets all.
     ///
     /// Models: `apimachinery/pkg/labels.Selector.Matches`. An unknown operator (which validation refuses) meets none.

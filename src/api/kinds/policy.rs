@@ -137,3 +137,38 @@ crate::record! {
         used: ResourceList = "used",
     }
 }
+
+const DISRUPTION_ALLOWED: &str = "DisruptionAllowed";
+
+/// The reason of a budget whose Pods could not be counted.
+pub const SYNC_FAILED: &str = "SyncFailed";
+
+impl DisruptionBudgetStatus {
+    /// Grants so many evictions from now on, and says so in the condition; none after a failure.
+    pub fn allow(&mut self, evictions: i32, generation: i64, failure: Option<&str>, now: Timestamp) {
+        self.disruptions_allowed = evictions;
+        let (is_allowed, reason) = match (failure, evictions) {
+            (Some(_), _) => ("False", SYNC_FAILED),
+            (None, 0) => ("False", "InsufficientPods"),
+            (None, _) => ("True", "SufficientPods"),
+        };
+        let known = self.conditions.iter().position(|it| it.condition_type == DISRUPTION_ALLOWED);
+        let since = known.and_then(|place| {
+            let old = &self.conditions[place];
+            old.last_transition_time.filter(|_| old.status == is_allowed)
+        });
+        let condition = BudgetCondition {
+            condition_type: DISRUPTION_ALLOWED.to_string(),
+            status: is_allowed.to_string(),
+            observed_generation: generation,
+            last_transition_time: since.or(Some(now)),
+            reason: reason.to_string(),
+            message: failure.unwrap_or_default().to_string(),
+            ..BudgetCondition::default()
+        };
+        match known {
+            Some(place) => self.conditions[place] = condition,
+            None => self.conditions.push(condition),
+        }
+    }
+}

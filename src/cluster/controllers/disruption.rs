@@ -3,20 +3,20 @@
 //! Watches: PodDisruptionBudgets, Pods.
 //! Writes: PodDisruptionBudget status, events.
 //! Models: `pkg/controller/disruption/disruption.go` (v1.36): `trySync`, `getExpectedPodCount`, `countHealthyPods`,
-//! `updatePdbStatus`.
-//! Leaves out: Pods whose owners scale by other means than Deployments, ReplicaSets and StatefulSets; the condition
-//! `DisruptionTarget` that is forgotten on Pods that stay.
+//! `buildDisruptedPodMap`, `updatePdbStatus`.
+//! Leaves out: Pods whose owners are of custom kinds; the condition `DisruptionTarget` that is forgotten on Pods that stay.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::api::kind::Kind;
-use crate::api::kinds::apps::{Deployment, LabelSelector, ReplicaSet};
+use crate::api::kinds::apps::{Deployment, LabelSelector, ReplicaSet, ReplicationController};
 use crate::api::kinds::pod::Pod;
-use crate::api::kinds::policy::{BudgetCondition, DisruptionBudgetStatus, PodDisruptionBudget};
+use crate::api::kinds::policy::{DisruptionBudgetStatus, PodDisruptionBudget};
 use crate::api::kinds::workloads::StatefulSet;
 use crate::api::meta::Uid;
 use crate::api::object::{Object, Resource};
+use crate::api::time::Timestamp;
 use crate::cluster::because::Because;
 use crate::cluster::component::{Outcome, View};
 use crate::cluster::queue::WorkKey;
@@ -26,8 +26,10 @@ use crate::cluster::store::{Change, Store};
 const NO_PODS: &str = "NoPods";
 const UNMANAGED_PODS: &str = "UnmanagedPods";
 const CALCULATE_FAILED: &str = "CalculateExpectedPodCountFailed";
-const DISRUPTION_ALLOWED: &str = "DisruptionAllowed";
-const SYNC_FAILED: &str = "SyncFailed";
+const NOT_DELETED: &str = "NotDeleted";
+
+/// How long a Pod may take from its granted eviction to its deletion.
+const DELETION_SECONDS: i64 = 120;
 
 /// The keys that a change concerns; its own reports do not concern a budget.
 pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
@@ -89,18 +91,32 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
         }
     };
     if expected.has_unmanaged {
-        let selector = budget.spec.selector.as_ref().map(as_go_prints).unwrap_or_default();
+        let selector = budget.spec.selector.as_ref().map(LabelSelector::as_go_prints).unwrap_or_default();
         let text = format!(
             "Pods selected by this PodDisruptionBudget (selector: {selector}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set \".spec.minAvailable\" field of the PDB to an integer value."
         );
         tell(true, UNMANAGED_PODS, text, Because::new("because.disruption.unmanaged"));
     }
-    let is_healthy = |pod: &&&Arc<Pod>| pod.is_ready() && !pod.meta.is_terminating();
+    let (leaving, stayed) = disrupted(budget, &pods, view.now);
+    let is_healthy = |pod: &&&Arc<Pod>| {
+        pod.is_ready() && !pod.meta.is_terminating() && !leaving.contains_key(&*pod.meta.name)
+    };
     let healthy = i32::try_from(pods.iter().filter(is_healthy).count()).unwrap_or(i32::MAX);
     let allowed = match expected.pods {
         0 => 0,
         _ => (healthy - expected.healthy).max(0),
     };
+    for pod in stayed {
+        let (namespace, name) = (&budget.meta.namespace, &budget.meta.name);
+        let text = format!("Pod was expected by PDB {namespace}/{name} to be deleted but it wasn't");
+        let event = EventRecord::warning(&Object::Pod(pod), NOT_DELETED, text);
+        let because = Because::new("because.disruption.not_deleted").with("seconds", DELETION_SECONDS);
+        outcome.writes.push(Operation::Event(event).because(because));
+    }
+    if let Some(granted) = leaving.values().min() {
+        let left = (granted.0 + DELETION_SECONDS + 1 - view.now.0).max(1);
+        outcome.look_again(WorkKey::Object(budget.key()), left.cast_unsigned());
+    }
     let saw = Because::new("because.disruption.saw")
         .with("name", &budget.meta.name)
         .with("pods", pods.len())
@@ -113,12 +129,12 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
             desired_healthy: expected.healthy,
             expected_pods: expected.pods,
             observed_generation: budget.meta.generation,
-            disrupted_pods: Default::default(),
+            disrupted_pods: leaving,
             ..status
         };
     }
-    status.disruptions_allowed = if failure.is_some() { 0 } else { allowed };
-    set_condition(&mut status, budget.meta.generation, failure.as_deref(), view.now);
+    let granted = if failure.is_some() { 0 } else { allowed };
+    status.allow(granted, budget.meta.generation, failure.as_deref(), view.now);
     let because = Because::new("because.disruption.status")
         .with("healthy", healthy)
         .with("least", expected.healthy)
@@ -130,6 +146,24 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
     }
     outcome.because = Some(because);
     outcome
+}
+
+/// The Pods whose eviction was granted and that are still to be deleted, with when that was; and those for which one has
+/// waited long enough.
+fn disrupted(
+    budget: &PodDisruptionBudget,
+    pods: &[&Arc<Pod>],
+    now: Timestamp,
+) -> (BTreeMap<String, Timestamp>, Vec<Arc<Pod>>) {
+    let (mut leaving, mut stayed) = (BTreeMap::new(), Vec::new());
+    for pod in pods.iter().filter(|pod| !pod.meta.is_terminating()) {
+        match budget.status.disrupted_pods.get(&*pod.meta.name) {
+            Some(granted) if granted.0 + DELETION_SECONDS < now.0 => stayed.push(Arc::clone(pod)),
+            Some(granted) => drop(leaving.insert(pod.meta.name.to_string(), *granted)),
+            None => {}
+        }
+    }
+    (leaving, stayed)
 }
 
 /// How many Pods there should be, and how many of them healthy.
@@ -155,7 +189,7 @@ fn expect(store: &Store, budget: &PodDisruptionBudget, pods: &[&Arc<Pod>]) -> Re
 
 /// The sum of what the owners of the Pods want, and whether some Pod has none.
 fn expected_scale(store: &Store, pods: &[&Arc<Pod>]) -> Result<(i32, bool), String> {
-    let mut scales: std::collections::BTreeMap<Uid, i32> = std::collections::BTreeMap::new();
+    let mut scales: BTreeMap<Uid, i32> = BTreeMap::new();
     let mut has_unmanaged = false;
     for pod in pods {
         let Some(owner) = pod.meta.controller() else {
@@ -175,6 +209,9 @@ fn expected_scale(store: &Store, pods: &[&Arc<Pod>]) -> Result<(i32, bool), Stri
                     None => (set.meta.uid.clone(), set.spec.replicas),
                 }
             }),
+            "ReplicationController" => store
+                .get::<ReplicationController>(namespace, name)
+                .map(|found| (found.meta.uid.clone(), found.spec.replicas)),
             "StatefulSet" => {
                 store.get::<StatefulSet>(namespace, name).map(|set| (set.meta.uid.clone(), set.spec.replicas))
             }
@@ -190,56 +227,6 @@ fn expected_scale(store: &Store, pods: &[&Arc<Pod>]) -> Result<(i32, bool), Stri
         scales.insert(uid, replicas.unwrap_or(1));
     }
     Ok((scales.values().sum(), has_unmanaged))
-}
-
-fn set_condition(
-    status: &mut DisruptionBudgetStatus,
-    generation: i64,
-    failure: Option<&str>,
-    now: crate::api::time::Timestamp,
-) {
-    let (is_allowed, reason) = match (failure, status.disruptions_allowed) {
-        (Some(_), _) => ("False", SYNC_FAILED),
-        (None, 0) => ("False", "InsufficientPods"),
-        (None, _) => ("True", "SufficientPods"),
-    };
-    let known = status.conditions.iter().position(|condition| condition.condition_type == DISRUPTION_ALLOWED);
-    let since = known.and_then(|place| {
-        let old = &status.conditions[place];
-        old.last_transition_time.filter(|_| old.status == is_allowed)
-    });
-    let condition = BudgetCondition {
-        condition_type: DISRUPTION_ALLOWED.to_string(),
-        status: is_allowed.to_string(),
-        observed_generation: generation,
-        last_transition_time: since.or(Some(now)),
-        reason: reason.to_string(),
-        message: failure.unwrap_or_default().to_string(),
-        ..BudgetCondition::default()
-    };
-    match known {
-        Some(place) => status.conditions[place] = condition,
-        None => status.conditions.push(condition),
-    }
-}
-
-/// A selector as Go prints the struct.
-fn as_go_prints(selector: &LabelSelector) -> String {
-    let mut text = "&LabelSelector{MatchLabels:map[string]string{".to_string();
-    for (key, value) in &selector.match_labels {
-        let _ = write!(text, "{key}: {value},");
-    }
-    text.push_str("},MatchExpressions:[]LabelSelectorRequirement{");
-    for one in &selector.match_expressions {
-        let values = one.values.join(" ");
-        let _ = write!(
-            text,
-            "LabelSelectorRequirement{{Key:{},Operator:{},Values:[{values}],}},",
-            one.key, one.operator
-        );
-    }
-    text.push_str("},}");
-    text
 }
 
 #[cfg(test)]

@@ -5,11 +5,12 @@
 //! Models: `pkg/controller/volume/persistentvolume/pv_controller.go`, `index.go` (v1.36): `syncUnboundClaim`,
 //! `syncBoundClaim`, `syncVolume`, `findBestMatchForClaim`, `provisionClaimOperationExternal`.
 //! Leaves out: plugins that are part of Kubernetes (none provisions any more), recycling, classes assigned to claims later;
-//! an event about a claim that keeps waiting is told once, not every 15 s.
+//! what is told of a claim that keeps waiting is told once, not every 15 s.
 
 use std::sync::Arc;
 
 use crate::api::kind::Kind;
+use crate::api::kinds::event::Event;
 use crate::api::kinds::networking::ObjectReference;
 use crate::api::kinds::pod::Pod;
 use crate::api::kinds::storage::{
@@ -138,10 +139,16 @@ impl Sync<'_> {
         self.outcome.because.get_or_insert(because);
     }
 
-    /// Tells an event, unless this is only another look at what has not changed.
+    /// Tells an event, unless this is only another look and it has been told before.
     fn tell(&mut self, claim: &Arc<PersistentVolumeClaim>, warning: bool, reason: &'static str, text: &str) {
         let because = Because::new("because.persistentvolume.tell").with("message", text);
-        if self.is_new_look {
+        let is_told = || {
+            let mut events = self.view.store.list_in::<Event>(&claim.meta.namespace);
+            events.any(|event| {
+                event.involved_object.uid == claim.meta.uid && event.reason == reason && event.message == text
+            })
+        };
+        if self.is_new_look || !is_told() {
             let object = Object::PersistentVolumeClaim(Arc::clone(claim));
             let event = EventRecord { warning, ..EventRecord::normal(&object, reason, text) };
             self.outcome.writes.push(Operation::Event(event).because(because.clone()));

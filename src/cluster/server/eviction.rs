@@ -1,21 +1,18 @@
 //! The sub-resource `eviction`: deletes a Pod, unless a disruption budget forbids it.
 //!
 //! Models: `registry/core/pod/storage/eviction.go` (v1.36).
-//! Leaves out: the list of disrupted Pods in a budget's status; the healthy Pods are counted when they are asked about,
-//! so that two evictions in one tick do not both use the last allowed disruption.
+//! Leaves out: the longest list of Pods whose eviction a budget has granted.
 
 use std::sync::Arc;
-
-use serde_json::Value;
 
 use super::request::Request;
 use super::status::{Cause, Details, Status};
 use super::transaction::{Transaction, Written};
 use crate::api::kind::Kind;
 use crate::api::kinds::pod::Pod;
-use crate::api::kinds::policy::PodDisruptionBudget;
-use crate::api::labels::Selector;
+use crate::api::kinds::policy::{PodDisruptionBudget, SYNC_FAILED};
 use crate::api::object::Object;
+use crate::api::time::Timestamp;
 use crate::cluster::store::Store;
 
 /// After so many seconds a budget has surely been looked at.
@@ -37,10 +34,8 @@ pub fn evict(transaction: &mut Transaction<'_>, request: &Request) -> Result<Wri
         return Err(Status::bad_request("name in URL does not match name in Eviction object"));
     }
     if !is_beyond_budgets(&pod)
-        && let Some(budget) = may_disrupt(&pod, transaction.store)?
+        && let Some(budget) = may_disrupt(&pod, transaction.store, transaction.now)?
     {
-        let mut budget = PodDisruptionBudget::clone(&budget);
-        budget.status.disruptions_allowed -= 1;
         transaction.store.put(budget.into(), transaction.writer, transaction.fact);
     }
     let grace_seconds =
@@ -60,22 +55,19 @@ fn is_beyond_budgets(pod: &Pod) -> bool {
     pod.meta.is_terminating() || matches!(pod.status.phase.as_str(), "Succeeded" | "Failed" | "Pending")
 }
 
-/// Whether the Pod's budget lets it go; the budget, if one of its disruptions is used up by that.
-fn may_disrupt(pod: &Pod, store: &Store) -> Result<Option<Arc<PodDisruptionBudget>>, Status> {
+/// Whether the Pod's budget lets it go; the budget with that disruption in its books, if one of its own is used up.
+fn may_disrupt(pod: &Pod, store: &Store, now: Timestamp) -> Result<Option<PodDisruptionBudget>, Status> {
     let namespace = &*pod.meta.namespace;
-    let budgets: Vec<Value> = store
-        .objects_in(Kind::PodDisruptionBudget, namespace)
-        .map(Object::to_value)
-        .filter(|budget| Selector::from_label_selector(&budget["spec"]["selector"]).matches(&pod.meta.labels))
-        .collect();
-    let budget = match budgets.as_slice() {
-        [] => return Ok(None),
-        [budget] => budget,
-        _ => {
-            let text = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
-            return Err(Status { message: text.to_string(), ..Status::internal("") });
-        }
+    let speaks_of = |budget: &&Arc<PodDisruptionBudget>| {
+        budget.spec.selector.as_ref().is_some_and(|selector| selector.matches(&pod.meta.labels))
     };
+    let mut budgets = store.list_in::<PodDisruptionBudget>(namespace).filter(speaks_of);
+    let Some(budget) = budgets.next() else { return Ok(None) };
+    if budgets.next().is_some() {
+        let text = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+        return Err(Status { message: text.to_string(), ..Status::internal("") });
+    }
+    let (name, status) = (&budget.meta.name, &budget.status);
     let refused = |message: String| Status {
         code: 429,
         reason: "TooManyRequests",
@@ -85,29 +77,33 @@ fn may_disrupt(pod: &Pod, store: &Store) -> Result<Option<Arc<PodDisruptionBudge
             ..Details::default()
         },
     };
-    let name = budget["metadata"]["name"].as_str().unwrap_or_default();
-    let status = &budget["status"];
-    let number = |field: &str| status[field].as_i64().unwrap_or(0);
-    let selector = Selector::from_label_selector(&budget["spec"]["selector"]);
-    let matched = store.list_in::<Pod>(namespace).filter(|pod| selector.matches(&pod.meta.labels));
-    let healthy = matched.filter(|pod| pod.is_ready() && !pod.meta.is_terminating()).count();
-    let healthy = i64::try_from(healthy).unwrap_or(i64::MAX);
-    let desired = number("desiredHealthy");
-    let always = budget["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow";
+    let (healthy, desired) = (status.current_healthy, status.desired_healthy);
+    let always = budget.spec.unhealthy_policy.as_deref() == Some("AlwaysAllow");
     if !pod.is_ready() && (always || (desired > 0 && healthy >= desired)) {
         return Ok(None);
     }
-    if healthy > desired && number("disruptionsAllowed") > 0 {
-        return Ok(store.get::<PodDisruptionBudget>(namespace, name).cloned());
-    }
-    let generation = budget["metadata"]["generation"].as_i64().unwrap_or(0);
-    if number("observedGeneration") < generation {
+    if status.observed_generation < budget.meta.generation {
         let mut refusal =
             refused(format!("The disruption budget {name} is still being processed by the server."));
         refusal.details.retry_after_seconds = RETRY_SECONDS;
         return Err(refusal);
     }
-    Err(refused(format!(
-        "The disruption budget {name} needs {desired} healthy pods and has {healthy} currently"
-    )))
+    if status.disruptions_allowed <= 0 {
+        let failed = status.conditions.iter().find(|it| it.reason == SYNC_FAILED && it.status == "False");
+        return Err(refused(match failed {
+            Some(failed) => format!(
+                "The disruption budget {name} does not allow evicting pods currently because it failed sync: {}",
+                failed.message
+            ),
+            None => {
+                format!(
+                    "The disruption budget {name} needs {desired} healthy pods and has {healthy} currently"
+                )
+            }
+        }));
+    }
+    let mut budget = PodDisruptionBudget::clone(budget);
+    budget.status.disrupted_pods.insert(pod.meta.name.to_string(), now);
+    budget.status.allow(budget.status.disruptions_allowed - 1, budget.meta.generation, None, now);
+    Ok(Some(budget))
 }

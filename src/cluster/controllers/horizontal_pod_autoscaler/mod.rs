@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use self::pace::{Limits, Track, plan_size, tolerance_of};
 use self::replicas::{Goal, Proposal, Samples, group, plan_replicas};
 
+use crate::api::codec::Codec;
 use crate::api::kind::Kind;
 use crate::api::kinds::Condition;
 use crate::api::kinds::apps::{Deployment, LabelSelector, ReplicaSet, ReplicationController};
@@ -322,10 +323,10 @@ impl Look<'_> {
         let (field, reason) = match metric["type"].as_str() {
             Some("Resource") => ("resource", "FailedGetResourceMetric"),
             Some("ContainerResource") => ("containerResource", "FailedGetContainerResourceMetric"),
-            _ => return Err(unserved(metric)),
+            _ => return Err(unserved(metric, &self.scaler.meta.namespace)),
         };
         if self.view.settings.recorded_runtime {
-            return Err(unserved(metric));
+            return Err(unserved(metric, &self.scaler.meta.namespace));
         }
         let source = &metric[field];
         let name = source["name"].as_str().unwrap_or_default();
@@ -475,7 +476,7 @@ fn requested(pod: &Pod, container: Option<&str>, resource: &str) -> Result<i64, 
 }
 
 /// What comes of asking for a metric that nobody serves.
-fn unserved(metric: &Value) -> Invalid {
+fn unserved(metric: &Value, namespace: &str) -> Invalid {
     const RESOURCES: &str = "unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)";
     const CUSTOM: &str = "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered";
     let text = |pointer: &str| metric.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
@@ -495,15 +496,20 @@ fn unserved(metric: &Value) -> Invalid {
         }
         "Object" => {
             let (kind, name) = (text("/object/describedObject/kind"), text("/object/describedObject/name"));
-            let error =
-                format!("unable to get metric {}: {kind} on {name}: {CUSTOM}", text("/object/metric/name"));
+            let error = format!(
+                "unable to get metric {}: {kind} on {namespace} {name}/{CUSTOM}",
+                text("/object/metric/name")
+            );
             let wrapped = format!("failed to get object metric value: {error}");
             ("FailedGetObjectMetric", error, wrapped)
         }
         "External" => {
             let name = text("/external/metric/name");
+            let selector = metric.pointer("/external/metric/selector").filter(|selector| !selector.is_null());
+            let selector = selector.cloned().and_then(|selector| LabelSelector::decode(selector).ok());
+            let selector = selector.as_ref().map_or("nil".to_string(), LabelSelector::as_go_prints);
             let error = format!(
-                "unable to get external metric {name}: unable to fetch metrics from external metrics API: the server could not find the requested resource (get {name}.external.metrics.k8s.io)"
+                "unable to get external metric {namespace}/{name}/{selector}: unable to fetch metrics from external metrics API: the server could not find the requested resource (get {name}.external.metrics.k8s.io)"
             );
             let wrapped = format!("failed to get external metric value: {error}");
             ("FailedGetExternalMetric", error, wrapped)
@@ -516,6 +522,32 @@ fn unserved(metric: &Value) -> Invalid {
             );
             let wrapped = format!("failed to get {name} resource metric value: {error}");
             ("FailedGetResourceMetric", error, wrapped)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_metric_that_nobody_serves_is_told_of_in_the_words_of_a_cluster_without_such_an_api() {
+        let table = [
+            (
+                json!({"type": "Pods", "pods": {"metric": {"name": "hits"}}}),
+                "unable to get metric hits: unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered",
+            ),
+            (
+                json!({"type": "Object", "object": {"metric": {"name": "hits"}, "describedObject": {"kind": "Ingress", "name": "front"}}}),
+                "unable to get metric hits: Ingress on demo front/unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered",
+            ),
+            (
+                json!({"type": "External", "external": {"metric": {"name": "jobs", "selector": {"matchLabels": {"queue": "a"}}}}}),
+                "unable to get external metric demo/jobs/&LabelSelector{MatchLabels:map[string]string{queue: a,},MatchExpressions:[]LabelSelectorRequirement{},}: unable to fetch metrics from external metrics API: the server could not find the requested resource (get jobs.external.metrics.k8s.io)",
+            ),
+        ];
+        for (metric, expected) in table {
+            assert_eq!(unserved(&metric, "demo").1, expected);
         }
     }
 }
