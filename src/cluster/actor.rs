@@ -39,6 +39,8 @@ pub enum Actor {
     ResourceQuota,
     /// The controller that binds claims to volumes.
     PersistentVolume,
+    /// The controller that makes the claims that Pods bring along.
+    EphemeralVolume,
     /// The controllers that hold claims and volumes while they are used.
     VolumeProtection,
     /// The controller that gives every namespace its account.
@@ -98,6 +100,7 @@ impl Actor {
             Self::Disruption => "disruption",
             Self::ResourceQuota => "resourcequota",
             Self::PersistentVolume => "persistentvolume",
+            Self::EphemeralVolume => "ephemeralvolume",
             Self::VolumeProtection => "volumeprotection",
             Self::ServiceAccount => "serviceaccount",
             Self::RootCa => "rootca",
@@ -163,6 +166,7 @@ impl Actor {
             Self::Disruption => "controllermanager",
             Self::ResourceQuota => "resourcequota-controller",
             Self::PersistentVolume => "persistentvolume-controller",
+            Self::EphemeralVolume => "ephemeral-volume-controller",
             Self::VolumeProtection => "pvc-protection-controller",
             Self::ServiceAccount => "service-account-controller",
             Self::RootCa => "root-ca-certificate-publisher-controller",

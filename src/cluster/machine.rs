@@ -104,6 +104,7 @@ impl Cluster {
                 Actor::Disruption,
                 Actor::ResourceQuota,
                 Actor::PersistentVolume,
+                Actor::EphemeralVolume,
                 Actor::VolumeProtection,
                 Actor::ServiceAccount,
                 Actor::RootCa,

@@ -372,6 +372,14 @@ impl Pod {
     }
 }
 
+impl PodSpec {
+    /// Whether the Pod is not to be scheduled yet.
+    pub fn has_scheduling_gates(&self) -> bool {
+        let gates = self.rest.get("schedulingGates").and_then(Value::as_array);
+        gates.is_some_and(|gates| !gates.is_empty())
+    }
+}
+
 impl Toleration {
     /// Whether it covers the taint.
     ///

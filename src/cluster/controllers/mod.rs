@@ -16,6 +16,7 @@ pub mod disruption;
 pub mod endpoints;
 pub mod endpointslice;
 pub mod endpointslice_mirroring;
+pub mod ephemeral_volume;
 pub mod garbage_collector;
 pub mod horizontal_pod_autoscaler;
 pub mod job;
@@ -86,6 +87,7 @@ pub fn controller(actor: &Actor) -> Option<&'static Controller> {
         Actor::Disruption => controller!(disruption),
         Actor::ResourceQuota => controller!(resource_quota),
         Actor::PersistentVolume => controller!(persistent_volume),
+        Actor::EphemeralVolume => controller!(ephemeral_volume),
         Actor::VolumeProtection => controller!(volume_protection),
         Actor::ServiceAccount => controller!(service_account),
         Actor::RootCa => controller!(root_ca),

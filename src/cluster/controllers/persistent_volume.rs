@@ -204,7 +204,10 @@ impl Sync<'_> {
             let volumes = pod.spec.rest.get("volumes").and_then(serde_json::Value::as_array);
             let mut volumes = volumes.into_iter().flatten();
             let is_it =
-                |volume: &serde_json::Value| volume["persistentVolumeClaim"]["claimName"] == *claim.meta.name;
+                |volume: &serde_json::Value| match volume["persistentVolumeClaim"]["claimName"].as_str() {
+                    Some(named) => *named == *claim.meta.name,
+                    None => volume["ephemeral"].is_object() && claim.meta.is_controlled_by(&pod.meta.uid),
+                };
             !pod.is_bound() && pod.is_active() && volumes.any(is_it)
         };
         let mut pods = self.view.store.list_in::<Pod>(&claim.meta.namespace);

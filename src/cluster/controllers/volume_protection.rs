@@ -42,7 +42,13 @@ pub fn concerns(_view: &View<'_>, change: &Change) -> Vec<WorkKey> {
 /// The names of the claims that a Pod's volumes use.
 fn claims_of(pod: &Pod) -> Vec<String> {
     let volumes = pod.spec.rest.get("volumes").and_then(Value::as_array);
-    let name = |volume: &Value| Some(volume["persistentVolumeClaim"]["claimName"].as_str()?.to_string());
+    let name = |volume: &Value| match volume["persistentVolumeClaim"]["claimName"].as_str() {
+        Some(name) => Some(name.to_string()),
+        None => {
+            let own = volume["name"].as_str()?;
+            volume["ephemeral"].is_object().then(|| format!("{}-{own}", pod.meta.name))
+        }
+    };
     volumes.into_iter().flatten().filter_map(name).collect()
 }
 

@@ -260,8 +260,8 @@ fn see_storage(memory: &mut Memory, view: &View<'_>, key: &ObjectKey) -> Outcome
 /// A Pod without a node is new, or is to be tried again, or was changed while it waits.
 fn try_or_wait(memory: &mut Memory, view: &View<'_>, key: &ObjectKey, pod: &Arc<Pod>) -> Outcome {
     memory.nominated.see(pod, &pod.status.nominated_node_name);
-    if has_gates(pod) {
-        return gated(view, pod);
+    if pod.spec.has_scheduling_gates() {
+        return Outcome::nothing(Because::new("because.scheduler.gated"));
     }
     if let Some(waiting) = memory.waiting.get(key).filter(|waiting| !waiting.is_woken)
         && !hints::helps(view.store, &waiting.pod, &waiting.refused_by, &Event::Own(pod))
@@ -413,22 +413,6 @@ fn displace(memory: &mut Memory, view: &View<'_>, pod: &Arc<Pod>, plan: &Plan, o
         }
     }
     outcome.because = Some(because);
-}
-
-fn has_gates(pod: &Pod) -> bool {
-    let gates = pod.spec.rest.get("schedulingGates").and_then(serde_json::Value::as_array);
-    gates.is_some_and(|gates| !gates.is_empty())
-}
-
-/// A Pod whose gates are closed is not tried; its condition says so.
-fn gated(view: &View<'_>, pod: &Arc<Pod>) -> Outcome {
-    let because = Because::new("because.scheduler.gated");
-    let message = "Scheduling is blocked due to non-empty scheduling gates";
-    let mut outcome = Outcome::nothing(because.clone());
-    if let Some(changed) = with_condition(view, pod, "SchedulingGated", message, &Name::default()) {
-        outcome.writes.push(Operation::UpdateStatus(changed.into()).because(because));
-    }
-    outcome
 }
 
 /// The Pod with `PodScheduled: False` for that reason and nominated for that node; `None` when it says so already.

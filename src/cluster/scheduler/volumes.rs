@@ -56,15 +56,20 @@ enum Match<'a> {
 
 /// The names of the claims that the volumes of the Pod of that name use.
 pub fn claims_of(pod: &str, spec: &PodSpec) -> Vec<String> {
+    named_claims(pod, spec).map(|(name, _)| name).collect()
+}
+
+/// The names, and whether the Pod brings the volume along.
+fn named_claims(pod: &str, spec: &PodSpec) -> impl Iterator<Item = (String, bool)> {
     let volumes = spec.rest.get("volumes").and_then(Value::as_array);
-    let name = |volume: &Value| match volume["persistentVolumeClaim"]["claimName"].as_str() {
-        Some(name) => Some(name.to_string()),
+    let name = move |volume: &Value| match volume["persistentVolumeClaim"]["claimName"].as_str() {
+        Some(name) => Some((name.to_string(), false)),
         None => {
             let own = volume["name"].as_str().unwrap_or_default();
-            volume["ephemeral"].is_object().then(|| format!("{pod}-{own}"))
+            volume["ephemeral"].is_object().then(|| (format!("{pod}-{own}"), true))
         }
     };
-    volumes.into_iter().flatten().filter_map(name).collect()
+    volumes.into_iter().flatten().filter_map(name)
 }
 
 fn value_of(store: &Store, kind: Kind, namespace: &str, name: &str) -> Option<Value> {
@@ -87,17 +92,18 @@ fn is_bound(claim: &Value) -> bool {
 impl Volumes {
     /// Reads the claims of the Pod.
     pub fn of(pod: &Pod, store: &Store, snapshot: &Snapshot) -> Self {
-        let names = claims_of(&pod.meta.name, &pod.spec);
         let mut volumes = Self::default();
-        if names.is_empty() {
-            return volumes;
-        }
         let namespace = &pod.meta.namespace;
         let mut waits = false;
-        for name in &names {
+        for (name, comes_along) in named_claims(&pod.meta.name, &pod.spec) {
             let trouble = |text: String| Some((BINDING, text));
-            let Some(claim) = value_of(store, Kind::PersistentVolumeClaim, namespace, name) else {
-                volumes.trouble = trouble(format!("persistentvolumeclaim \"{name}\" not found"));
+            let Some(claim) = value_of(store, Kind::PersistentVolumeClaim, namespace, &name) else {
+                volumes.trouble = trouble(if comes_along {
+                    let waits = "waiting for ephemeral volume controller to create the persistentvolumeclaim";
+                    format!("{waits} \"{name}\"")
+                } else {
+                    format!("persistentvolumeclaim \"{name}\" not found")
+                });
                 return volumes;
             };
             let volume = text(&claim, "/spec/volumeName").to_string();
@@ -111,7 +117,18 @@ impl Volumes {
                 volumes.trouble = trouble(format!("persistentvolumeclaim \"{name}\" is being deleted"));
                 return volumes;
             }
-            volumes.in_use_elsewhere |= is_for_one_pod(&claim) && is_used(pod, name, store, snapshot);
+            let is_own = || {
+                let owners = claim.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+                owners.is_some_and(|owners| owners.iter().any(|owner| owner["uid"] == *pod.meta.uid))
+            };
+            if comes_along && !is_own() {
+                volumes.trouble = trouble(format!(
+                    "PVC {namespace}/{name} was not created for pod {namespace}/{} (pod is not owner)",
+                    pod.meta.name
+                ));
+                return volumes;
+            }
+            volumes.in_use_elsewhere |= is_for_one_pod(&claim) && is_used(pod, &name, store, snapshot);
             if is_bound(&claim) {
                 volumes.bound.push(value_of(store, Kind::PersistentVolume, "", &volume).unwrap_or_default());
                 continue;

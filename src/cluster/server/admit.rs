@@ -22,7 +22,7 @@ use crate::api::kinds::ResourceList;
 use crate::api::kinds::batch::Job;
 use crate::api::kinds::cluster::{Namespace, Node};
 use crate::api::kinds::networking::{Ingress, IngressClass, Service};
-use crate::api::kinds::pod::{Pod, PodSpec, Toleration};
+use crate::api::kinds::pod::{Pod, PodCondition, PodSpec, Toleration};
 use crate::api::kinds::policy::ResourceQuota;
 use crate::api::kinds::storage::{PersistentVolumeClaim, StorageClass};
 use crate::api::kinds::stored::{LimitRange, PriorityClass, RuntimeClass, ServiceAccount};
@@ -214,6 +214,16 @@ fn admit_pod(transaction: &mut Transaction<'_>, pod: &mut Pod) -> Result<(), Sta
     pod.status = Default::default();
     pod.status.phase = "Pending".to_string();
     pod.status.qos_class = qos_class(&pod.spec).to_string();
+    if pod.spec.has_scheduling_gates() {
+        pod.status.conditions.push(PodCondition {
+            condition_type: "PodScheduled".to_string(),
+            status: "False".to_string(),
+            reason: "SchedulingGated".to_string(),
+            message: "Scheduling is blocked due to non-empty scheduling gates".to_string(),
+            observed_generation: pod.meta.generation,
+            ..PodCondition::default()
+        });
+    }
     if pod.is_bound() {
         add_topology_labels(transaction.store, pod);
     }

@@ -158,15 +158,6 @@ pub fn prepare_for_create(kind: &'static Type, object: &mut Value) {
         "core.v1.Pod" => {
             let class = quality_of_service(object);
             object["status"] = json!({"phase": "Pending", "qosClass": class});
-            if let Some(Value::Array(gates)) = object["spec"].get("schedulingGates")
-                && !gates.is_empty()
-            {
-                let message = "Scheduling is blocked due to non-empty scheduling gates";
-                object["status"]["conditions"] = json!([{
-                    "type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "message": message,
-                    "lastProbeTime": null, "lastTransitionTime": null,
-                }]);
-            }
         }
         "core.v1.Namespace" => {
             object["status"] = json!({"phase": "Active"});

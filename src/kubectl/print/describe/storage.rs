@@ -32,7 +32,10 @@ pub(super) fn claim(object: &Object, value: &Value, host: &dyn Host) -> String {
     }
     let mut users: Vec<String> = Vec::new();
     for pod in host.store().list_in::<crate::api::kinds::pod::Pod>(&meta.namespace) {
-        let claims = |volume: &Value| volume["persistentVolumeClaim"]["claimName"] == *meta.name;
+        let claims = |volume: &Value| match volume["persistentVolumeClaim"]["claimName"].as_str() {
+            Some(named) => *named == *meta.name,
+            None => volume["ephemeral"].is_object() && meta.is_controlled_by(&pod.meta.uid),
+        };
         if pod.spec.rest.get("volumes").is_some_and(|volumes| items(volumes).iter().any(claims)) {
             users.push(pod.meta.name.to_string());
         }
