@@ -61,13 +61,26 @@ pub struct Memory {
     /// The Pods for which room is being made.
     nominated: Nominated,
     /// The Pods whose node is chosen and whose claims are still to be bound there.
-    binding: OrdMap<ObjectKey, Name>,
+    binding: OrdMap<ObjectKey, Binding>,
     /// The number of the node at which the next attempt begins to look, in large clusters.
     next_start: u64,
 }
 
+/// A choice that is still to take effect.
+#[derive(Clone, Debug, PartialEq)]
+struct Binding {
+    node: Name,
+    since_tick: u64,
+}
+
 /// The name that Pods ask for this scheduler by.
 const SCHEDULER_NAME: &str = "default-scheduler";
+
+/// The longest that claims may take to get their volumes when the node is chosen.
+const BIND_TICKS: u64 = 600;
+
+const BIND_FAILED: &str =
+    "running PreBind plugin \"VolumeBinding\": binding volumes: context deadline exceeded";
 
 impl Memory {
     /// How many Pods wait because no node took them.
@@ -192,8 +205,9 @@ fn see_pod(memory: &mut Memory, view: &View<'_>, key: &ObjectKey) -> Outcome {
             outcome
         }
         Some(pod) if !pod.is_bound() && !pod.is_finished() => {
-            if let Some(node) = memory.binding.get(key).cloned().filter(|_| !pod.meta.is_terminating()) {
-                return bind_when_ready(memory, view, pod, &node);
+            let binding = memory.binding.get(key).cloned().filter(|_| !pod.meta.is_terminating());
+            if let Some(outcome) = binding.and_then(|binding| bind_when_ready(memory, view, pod, &binding)) {
+                return outcome;
             }
             memory.snapshot.remove(key);
             memory.binding.remove(key);
@@ -228,10 +242,19 @@ fn see_pod(memory: &mut Memory, view: &View<'_>, key: &ObjectKey) -> Outcome {
     }
 }
 
-/// Tries every Pod again that has waited long without a cause.
+/// Tries every Pod again that has waited long without a cause, or whose claims have had long enough to get their volumes.
 fn flush_leftovers(memory: &mut Memory, view: &View<'_>) -> Outcome {
     let mut outcome = Outcome::nothing(Because::new("because.scheduler.flush"));
-    if let Some(due) = memory.waiting.wake_leftovers(&mut outcome, view.tick) {
+    let mut next = memory.waiting.wake_leftovers(&mut outcome, view.tick);
+    for (key, binding) in &memory.binding {
+        let due = binding.since_tick + BIND_TICKS;
+        if due <= view.tick {
+            outcome.look_now(WorkKey::Object(key.clone()));
+        } else {
+            next = Some(next.map_or(due, |next| next.min(due)));
+        }
+    }
+    if let Some(due) = next {
         outcome.look_again(WorkKey::Heartbeat, due - view.tick);
     }
     outcome
@@ -301,14 +324,20 @@ fn try_to_place(memory: &mut Memory, view: &View<'_>, key: &ObjectKey, pod: &Arc
             let chosen = memory.snapshot.node(&node).and_then(|info| info.node.clone());
             let changes = chosen.map(|node| candidate.volumes.changes_for(&node)).unwrap_or_default();
             if changes.is_empty() {
-                outcome.writes.extend(binding(pod, node, &because));
+                outcome.writes.extend(bind(pod, node, &because));
                 let now = memory.snapshot.neighbour(key);
                 memory.wake(view, &mut outcome, &Event::Placed(None, now));
             } else {
-                memory.binding.insert(key.clone(), node);
                 for change in changes {
                     outcome.writes.push(Operation::Update(change).because(because.clone()));
                 }
+                if pod.status.nominated_node_name != node {
+                    let mut told = Pod::clone(pod);
+                    told.status.nominated_node_name = node.clone();
+                    outcome.writes.push(Operation::UpdateStatus(told.into()).because(because.clone()));
+                }
+                outcome.look_again(WorkKey::Heartbeat, BIND_TICKS);
+                memory.binding.insert(key.clone(), Binding { node, since_tick: view.tick });
             }
             outcome.because = Some(because);
         }
@@ -353,7 +382,7 @@ fn try_to_place(memory: &mut Memory, view: &View<'_>, key: &ObjectKey, pod: &Arc
 }
 
 /// The writes that bind the Pod to that node and tell it.
-fn binding(pod: &Arc<Pod>, node: Name, because: &Because) -> [Write; 2] {
+fn bind(pod: &Arc<Pod>, node: Name, because: &Because) -> [Write; 2] {
     let key = pod.key();
     let message = format!("Successfully assigned {}/{} to {node}", key.namespace, key.name);
     let told = EventRecord::normal(&Object::Pod(pod.clone()), "Scheduled", message);
@@ -363,17 +392,48 @@ fn binding(pod: &Arc<Pod>, node: Name, because: &Because) -> [Write; 2] {
     ]
 }
 
-/// The node is chosen: the Pod is bound to it as soon as its claims have their volumes.
-fn bind_when_ready(memory: &mut Memory, view: &View<'_>, pod: &Arc<Pod>, node: &Name) -> Outcome {
+/// The node is chosen: the Pod is bound to it as soon as its claims have their volumes. Nothing if that has come to
+/// nothing, so that a node is to be chosen anew.
+fn bind_when_ready(
+    memory: &mut Memory,
+    view: &View<'_>,
+    pod: &Arc<Pod>,
+    binding: &Binding,
+) -> Option<Outcome> {
+    let node = &binding.node;
     let because = Because::new("because.scheduler.claims-bound").with("node", node);
     if !volumes::are_all_bound(pod, view.store) {
-        return Outcome::nothing(Because::new("because.scheduler.claims-wait").with("node", node));
+        if !volumes::are_under_way(pod, view.store) {
+            return None;
+        }
+        if view.tick < binding.since_tick + BIND_TICKS {
+            return Some(Outcome::nothing(Because::new("because.scheduler.claims-wait").with("node", node)));
+        }
+        memory.binding.remove(&pod.key());
+        memory.snapshot.remove(&pod.key());
+        return Some(bind_failed(memory, view, pod, node));
     }
     memory.binding.remove(&pod.key());
     let mut outcome = Outcome::nothing(because.clone());
-    outcome.writes.extend(binding(pod, node.clone(), &because));
+    outcome.writes.extend(bind(pod, node.clone(), &because));
     let now = memory.snapshot.neighbour(&pod.key());
     memory.wake(view, &mut outcome, &Event::Placed(None, now));
+    Some(outcome)
+}
+
+/// The claims did not get their volumes in time: the Pod is tried again after its back-off.
+fn bind_failed(memory: &mut Memory, view: &View<'_>, pod: &Arc<Pod>, node: &Name) -> Outcome {
+    let because =
+        Because::new("because.scheduler.claims-late").with("node", node).with("seconds", BIND_TICKS);
+    let mut outcome = Outcome::nothing(because.clone());
+    let object = Object::Pod(pod.clone());
+    let told = EventRecord::warning(&object, "FailedScheduling", BIND_FAILED.to_string());
+    outcome.writes.push(Operation::Event(told).because(because.clone()));
+    if let Some(changed) = with_condition(view, pod, "SchedulerError", BIND_FAILED, node) {
+        outcome.writes.push(Operation::UpdateStatus(changed.into()).because(because));
+    }
+    memory.waiting.failed(&pod.key(), pod, view.tick, Vec::new(), BIND_FAILED.to_string());
+    memory.waiting.retry(&pod.key(), view.tick, &mut outcome);
     outcome
 }
 

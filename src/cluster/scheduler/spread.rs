@@ -9,10 +9,11 @@ use super::candidate::{Candidate, tolerates};
 use super::groups::Groups;
 use super::snapshot::NodeInfo;
 use crate::api::codec::Codec;
-use crate::api::kinds::apps::ReplicaSet;
+use crate::api::kinds::apps::{LabelSelector, ReplicaSet, ReplicationController};
 use crate::api::kinds::cluster::Node;
 use crate::api::kinds::networking::Service;
 use crate::api::kinds::pod::Pod;
+use crate::api::kinds::workloads::StatefulSet;
 use crate::api::labels::{Labels, Selector};
 use crate::api::meta::Name;
 use crate::cluster::store::Store;
@@ -73,7 +74,7 @@ impl Places {
 }
 
 impl Constraints {
-    /// The Pod's own constraints; without any, the system's, for Pods that a Service or a ReplicaSet selects.
+    /// The Pod's own constraints; without any, the system's, for Pods that a Service or their controller selects.
     pub fn of(pod: &Pod, store: &Store) -> Self {
         let own = pod.spec.rest.get("topologySpreadConstraints").and_then(Value::as_array);
         if let Some(own) = own.filter(|own| !own.is_empty()) {
@@ -102,18 +103,24 @@ impl Constraints {
     }
 }
 
-/// The selectors of the Services that select the Pod and of the ReplicaSet that owns it; all of them have to match.
+/// The selectors of the Services that select the Pod and of the controller that owns it; all of them have to match.
 fn default_selectors(pod: &Pod, store: &Store) -> Vec<Selector> {
     let services = store.list_in::<Service>(&pod.meta.namespace).map(|service| &service.spec.selector);
     let selecting = services.filter(|selector| {
         !selector.is_empty() && selector.iter().all(|(key, value)| pod.meta.labels.get(key) == Some(value))
     });
     let mut selectors: Vec<Selector> = selecting.map(Selector::from_labels).collect();
-    if let Some(owner) = pod.meta.controller().filter(|owner| owner.kind == "ReplicaSet")
-        && let Some(owner) = store.get::<ReplicaSet>(&pod.meta.namespace, &owner.name)
-    {
-        selectors.push(Selector::from_label_selector(&owner.spec.selector.encode()));
-    }
+    let Some(owner) = pod.meta.controller() else { return selectors };
+    let (namespace, name) = (&*pod.meta.namespace, &*owner.name);
+    let of = |selector: &LabelSelector| Selector::from_label_selector(&selector.encode());
+    selectors.extend(match owner.kind.as_str() {
+        "ReplicaSet" => store.get::<ReplicaSet>(namespace, name).map(|it| of(&it.spec.selector)),
+        "StatefulSet" => store.get::<StatefulSet>(namespace, name).map(|it| of(&it.spec.selector)),
+        "ReplicationController" => store
+            .get::<ReplicationController>(namespace, name)
+            .map(|it| Selector::from_labels(&it.spec.selector)),
+        _ => None,
+    });
     selectors
 }
 

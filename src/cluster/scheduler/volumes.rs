@@ -1,7 +1,7 @@
 //! The claims that a Pod's volumes name, and the volumes that they are bound to or could be bound to.
 //!
 //! Models: `pkg/scheduler/framework/plugins/volumebinding` (`binder.go`), `component-helpers/storage/volume` (v1.36).
-//! Leaves out: storage capacity of drivers, limits of volumes per node, the wait's end after ten minutes.
+//! Leaves out: storage capacity of drivers, limits of volumes per node.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -249,6 +249,22 @@ pub fn are_all_bound(pod: &Pod, store: &Store) -> bool {
         value_of(store, Kind::PersistentVolumeClaim, &pod.meta.namespace, name).is_some_and(|c| is_bound(&c))
     };
     claims_of(&pod.meta.name, &pod.spec).iter().all(bound)
+}
+
+/// Whether something is being done for every claim of the Pod that is not bound: a volume is being made for it, or one was
+/// given to it.
+pub fn are_under_way(pod: &Pod, store: &Store) -> bool {
+    let pointer = format!("/metadata/annotations/{}", SELECTED_NODE.replace('/', "~1"));
+    claims_of(&pod.meta.name, &pod.spec).iter().all(|name| {
+        let claim = value_of(store, Kind::PersistentVolumeClaim, &pod.meta.namespace, name);
+        claim.is_some_and(|claim| {
+            is_bound(&claim)
+                || !text(&claim, &pointer).is_empty()
+                || store
+                    .objects_of(Kind::PersistentVolume)
+                    .any(|volume| volume.to_value()["spec"]["claimRef"]["uid"] == claim["metadata"]["uid"])
+        })
+    })
 }
 
 fn is_for_one_pod(claim: &Value) -> bool {

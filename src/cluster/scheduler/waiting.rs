@@ -100,6 +100,14 @@ impl Pool {
         self.pods.insert(key.clone(), waiting);
     }
 
+    /// Has the Pod tried again when its back-off ends, whatever happens: something went wrong that nobody refused it for.
+    pub fn retry(&mut self, key: &ObjectKey, tick: u64, outcome: &mut Outcome) {
+        if let Some(waiting) = self.pods.get_mut(key) {
+            waiting.is_woken = true;
+            outcome.look_again(WorkKey::Object(key.clone()), waiting.back_off_ends().saturating_sub(tick));
+        }
+    }
+
     /// Has the Pods that `helps` chooses tried again in this tick. Returns how many they are.
     pub fn wake(&mut self, outcome: &mut Outcome, helps: impl Fn(&ObjectKey, &Waiting) -> bool) -> usize {
         if self.pods.is_empty() {

@@ -56,7 +56,8 @@ pub(super) fn describe(pod: &Pod, host: &dyn Host) -> String {
         }
     }
     super::put_controller(&mut out, meta);
-    if let Some(node) = status.rest.get("nominatedNodeName").and_then(|node| node.as_str()) {
+    let node = &status.nominated_node_name;
+    if !node.is_empty() {
         out.push_str(&format!("NominatedNodeName:\t{node}\n"));
     }
     if !spec.init_containers.is_empty() {

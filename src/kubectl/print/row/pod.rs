@@ -141,8 +141,7 @@ pub(super) fn cells(pod: &Pod, age: String, now: Timestamp) -> Vec<String> {
         }
         (count, _) => count.to_string(),
     };
-    let nominated =
-        pod.status.rest.get("nominatedNodeName").and_then(|name| name.as_str()).unwrap_or_default();
+    let nominated = &*pod.status.nominated_node_name;
     let gates = &pod.spec.readiness_gates;
     let passed = |gate: &&crate::api::kinds::pod::PodReadinessGate| {
         pod.condition(&gate.condition_type).is_some_and(|condition| condition.status == "True")
