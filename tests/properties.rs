@@ -46,6 +46,7 @@ fn play(acts: &[Act]) -> Result<Counters, TestCaseError> {
     properties::rest::heal(&mut ground);
     properties::rest::untangle(&mut ground, &mut watch)?;
     properties::rest::wait_until_quiet(&mut ground, &mut watch)?;
+    properties::rest::unstick(&mut ground, &mut watch)?;
     properties::rest::look(&mut ground)?;
     Ok(watch.counters)
 }

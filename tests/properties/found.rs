@@ -32,5 +32,15 @@ pub fn sessions() -> Vec<(&'static str, Vec<Act>)> {
                 Act::Delete { workload: 1, propagation: Propagation::Orphan },
             ],
         ),
+        (
+            "a Deployment is scaled and goes back to its first template at once",
+            vec![
+                deploy(1, 1, template(100, false, Image::Good(0))),
+                Act::Wait { ticks: 1 },
+                deploy(1, 3, template(100, false, Image::Good(1))),
+                Act::Wait { ticks: 16 },
+                Act::Scale { workload: 1, replicas: 2 },
+            ],
+        ),
     ]
 }

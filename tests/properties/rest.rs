@@ -82,6 +82,35 @@ pub fn untangle(ground: &mut Ground, watch: &mut Watch) -> Result<(), TestCaseEr
     Ok(())
 }
 
+/// Scales Deployments to nothing and back that Kubernetes leaves as they are: their only set has the wanted size, but its
+/// annotation says another one, so that every look is taken for a change of size in which nothing is left to change
+/// (kubernetes/kubernetes#138036).
+///
+/// # Errors
+/// A promise that is broken on the way.
+pub fn unstick(ground: &mut Ground, watch: &mut Watch) -> Result<(), TestCaseError> {
+    const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
+    let store = &ground.cluster.store;
+    let is_stuck = |deployment: &&Arc<Deployment>| {
+        let wanted = deployment.spec.replicas;
+        store.list::<ReplicaSet>().any(|set| {
+            set.meta.is_controlled_by(&deployment.meta.uid)
+                && set.spec.replicas == wanted
+                && wanted != Some(0)
+                && set.meta.annotations.get(DESIRED).and_then(|text| text.parse().ok()) != wanted
+        })
+    };
+    let stuck: Vec<_> = store.list::<Deployment>().filter(is_stuck).cloned().collect();
+    for replicas in [Some(0), None] {
+        for deployment in &stuck {
+            let replicas = replicas.or(deployment.spec.replicas);
+            ground.patch(Kind::Deployment, &deployment.meta.name, json!({"spec": {"replicas": replicas}}));
+        }
+        wait_until_quiet(ground, watch)?;
+    }
+    Ok(())
+}
+
 fn delete(ground: &mut Ground, kind: Kind, name: &str) {
     ground.ask(&Request::new(Verb::Delete, kind, NAMESPACE, name, Value::Null));
 }

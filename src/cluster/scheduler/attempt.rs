@@ -65,6 +65,8 @@ pub struct Attempt {
     pub refused_by: Vec<&'static str>,
     /// What each node that was asked refused, in the order of asking.
     pub refusals: Vec<(Name, Refusal)>,
+    /// Whether the node that was being cleared for the Pod takes it, so that no other was asked.
+    pub is_cleared: bool,
     /// How many nodes share the highest score.
     pub tied: usize,
     /// The number of the node at which the next attempt begins to look, in large clusters.
@@ -85,6 +87,7 @@ pub fn attempt(placing: &Placing<'_>, candidate: &Candidate, start: u64) -> Atte
         verdicts: Verdicts::default(),
         refused_by: Vec::new(),
         refusals: Vec::new(),
+        is_cleared: false,
         tied: 0,
         next_start: start,
     };
@@ -115,6 +118,7 @@ pub fn attempt(placing: &Placing<'_>, candidate: &Candidate, start: u64) -> Atte
     {
         result.verdicts.nodes.push(verdict);
         result.verdicts.chosen = Some(nominated.clone());
+        result.is_cleared = true;
         result.tied = 1;
         return result;
     }

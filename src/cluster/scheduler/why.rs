@@ -24,6 +24,9 @@ pub fn why_chosen(attempt: &Attempt) -> Because {
             .with("nodes", verdicts.nodes.len())
             .with("feasible", feasible.len())
     };
+    if attempt.is_cleared {
+        return Because::new("because.scheduler.cleared-node").with("node", node);
+    }
     let Some(chosen) = feasible.iter().find(|verdict| *verdict.node == *node) else {
         return because("because.scheduler.only-node");
     };

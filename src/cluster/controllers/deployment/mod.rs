@@ -112,10 +112,10 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
 
     let mut rollout = Rollout::new(deployment, sets, view.now);
     rollout.run(&surroundings);
+    let is_watched = rollout.is_judged;
     let (writes, status, because) = rollout.writes();
     outcome.writes.extend(writes);
     outcome.because = Some(because);
-    let is_watched = !deployment.spec.paused && !deployment.meta.is_terminating();
     if is_watched && let Some(ticks) = progress::ticks_until_deadline(deployment, &status, view.now) {
         outcome.look_again(key.clone(), ticks);
     }

@@ -51,6 +51,8 @@ pub struct Rollout {
     now: Timestamp,
     /// Why the run ended as it did.
     because: Option<Because>,
+    /// Whether the rollout's progress was judged, so that it can time out.
+    pub is_judged: bool,
 }
 
 /// What the run found outside the Deployment's own ReplicaSets.
@@ -87,6 +89,7 @@ impl Rollout {
             deletions: Vec::new(),
             now,
             because: None,
+            is_judged: false,
         }
     }
 
@@ -120,6 +123,7 @@ impl Rollout {
             _ => self.recreate(surroundings),
         };
         if goes_on {
+            self.is_judged = true;
             self.report_rollout();
         }
     }
@@ -321,7 +325,16 @@ impl Rollout {
             _ => None,
         };
         if let Some(only) = only {
-            self.resize(only, wanted, Because::new("because.deployment.scale").with("wanted", wanted));
+            let because = Because::new("because.deployment.scale").with("wanted", wanted);
+            if !self.resize(only, wanted, because) && !self.deployment.spec.paused {
+                let meta = &self.members[only].set.meta;
+                // Kubernetes leaves the annotation as it is (kubernetes/kubernetes#138036), and so the rollout does not move.
+                let because = Because::new("because.deployment.stale_size")
+                    .with("set", &meta.name)
+                    .with("wanted", wanted)
+                    .with("desired", revision::number_in(meta, DESIRED_REPLICAS).unwrap_or(0));
+                self.because = Some(because);
+            }
             return;
         }
         if self.new.is_some_and(|new| self.is_saturated(new)) {
