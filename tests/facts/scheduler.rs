@@ -307,17 +307,22 @@ fn order_and_weights(case: &Case) -> Verdict {
     };
     let weights: Map<String, Value> =
         SCORES.iter().map(|score| (score.plugin.to_string(), json!(score.weight))).collect();
-    let verdict = all([
+    let is_rule = |name: &&str| {
+        FILTERS.iter().any(|filter| filter.plugin == *name)
+            || SCORES.iter().any(|score| score.plugin == *name)
+    };
+    let others: Vec<&str> = order.iter().copied().filter(|name| !is_rule(name)).collect();
+    all([
         holds("the filters' order", in_order(FILTERS.iter().map(|filter| filter.plugin).collect())),
         holds("the scores' order", in_order(SCORES.iter().map(|score| score.plugin).collect())),
         same("weights", Value::Object(weights), case.expect["weights"].clone()),
-    ]);
-    match verdict {
-        Verdict::Holds => not_simulated(
-            "weights and order hold; NodeVolumeLimits is missing, since there are no drivers that limit volumes",
+        // These neither refuse nodes nor score them: gates, the queue's order, preemption and the binding.
+        same(
+            "neither filters nor scores",
+            json!(others),
+            json!(["SchedulingGates", "PrioritySort", "DefaultPreemption", "DefaultBinder"]),
         ),
-        verdict => verdict,
-    }
+    ])
 }
 
 /// The amounts of a node in a cluster that only schedules.

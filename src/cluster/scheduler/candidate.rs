@@ -1,9 +1,11 @@
 //! The Pod that is being placed, with everything about it that is the same for every node.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::filter::node_volume_limits;
 use super::filter::pod_topology_spread::Counts;
 use super::neighbours::{self, Neighbours};
 use super::requests::Requests;
@@ -34,6 +36,8 @@ pub struct Candidate {
     pub preferred_nodes: Vec<PreferredTerm>,
     /// The claims that its volumes name.
     pub volumes: Volumes,
+    /// The nodes to which its volumes cannot be attached, since there are too many.
+    pub full_nodes: BTreeSet<String>,
     /// How evenly it is to be spread.
     pub constraints: Constraints,
     /// The counts for the hard ones of these constraints.
@@ -58,6 +62,7 @@ impl Candidate {
                 .unwrap_or_default(),
             pod: pod.clone(),
             volumes: Volumes::of(pod, store, snapshot),
+            full_nodes: node_volume_limits::full_nodes(pod, store, snapshot),
             constraints: Constraints::of(pod, store),
             spread_counts: Counts::default(),
             neighbours: neighbours::count(pod, store, snapshot),

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use super::filter::{
     inter_pod_affinity, node_affinity, node_name, node_ports, node_resources_fit, node_unschedulable,
-    pod_topology_spread, taint_toleration, volume_binding, volume_restrictions, volume_zone,
+    node_volume_limits, pod_topology_spread, taint_toleration, volume_binding, volume_restrictions,
+    volume_zone,
 };
 use super::groups::Group;
 use super::pod_terms::{Affinity, PodTerm};
@@ -34,7 +35,7 @@ pub enum Event<'a> {
     NominatedGone,
     /// The waiting Pod itself, as it is now.
     Own(&'a Pod),
-    /// A claim, a volume or a class came or changed.
+    /// A claim, a volume, a class or a node's limit of volumes came or changed.
     Storage(&'a ObjectKey),
 }
 
@@ -103,7 +104,9 @@ fn node_helps(store: &Store, pod: &Pod, rule: &str, old: Option<&Node>, new: Opt
             labels_changed && terms.any(|term| new.meta.labels.contains_key(&term.topology_key))
         }
         volume_binding::NAME | volume_zone::NAME => labels_changed,
-        node_name::NAME | node_ports::NAME | volume_restrictions::NAME => old.is_none(),
+        node_name::NAME | node_ports::NAME | volume_restrictions::NAME | node_volume_limits::NAME => {
+            old.is_none()
+        }
         _ => true,
     }
 }
@@ -156,6 +159,7 @@ fn neighbour_helps(
             let others = volumes::claims_of("", &old.spec);
             old.group.namespace == pod.meta.namespace && shared.iter().any(|claim| others.contains(claim))
         }
+        (node_volume_limits::NAME, Some(old), None) => !volumes::claims_of("", &old.spec).is_empty(),
         (inter_pod_affinity::NAME, _, _) => {
             let affinity = Affinity::of(pod);
             let all = |terms: &[PodTerm], neighbour: Option<&Neighbour>| {
@@ -215,8 +219,15 @@ fn storage_helps(pod: &Pod, rule: &str, key: &ObjectKey) -> bool {
             && volumes::claims_of(&pod.meta.name, &pod.spec).iter().any(|claim| **claim == *key.name)
     };
     match rule {
-        volume_binding::NAME | volume_zone::NAME => key.kind != Kind::PersistentVolumeClaim || is_named(),
+        volume_binding::NAME | volume_zone::NAME => match key.kind {
+            Kind::PersistentVolumeClaim => is_named(),
+            kind => kind != Kind::CSINode,
+        },
         volume_restrictions::NAME => key.kind == Kind::PersistentVolumeClaim && is_named(),
+        node_volume_limits::NAME => match key.kind {
+            Kind::PersistentVolumeClaim => is_named(),
+            kind => kind == Kind::CSINode,
+        },
         _ => false,
     }
 }

@@ -118,7 +118,7 @@ pub fn concerns(_view: &View<'_>, change: &Change) -> Vec<WorkKey> {
         Kind::Node => node_changed(change.old_as(), change.new_as()),
         Kind::Pod => pod_changed(change),
         Kind::PersistentVolumeClaim | Kind::PersistentVolume => true,
-        Kind::StorageClass => change.new.is_some(),
+        Kind::StorageClass | Kind::CSINode => change.new.is_some(),
         _ => false,
     };
     if is_concerned { vec![WorkKey::Object(change.key.clone())] } else { Vec::new() }

@@ -1,7 +1,7 @@
 //! The claims that a Pod's volumes name, and the volumes that they are bound to or could be bound to.
 //!
 //! Models: `pkg/scheduler/framework/plugins/volumebinding` (`binder.go`), `component-helpers/storage/volume` (v1.36).
-//! Leaves out: storage capacity of drivers, limits of volumes per node.
+//! Leaves out: storage capacity of drivers.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -265,6 +265,23 @@ pub fn are_under_way(pod: &Pod, store: &Store) -> bool {
                     .any(|volume| volume.to_value()["spec"]["claimRef"]["uid"] == claim["metadata"]["uid"])
         })
     })
+}
+
+/// The volumes of the Pod that drivers attach, each by its driver and its name there.
+pub fn driver_volumes(pod: &Pod, store: &Store) -> BTreeSet<(String, String)> {
+    let namespace = &pod.meta.namespace;
+    let volume_of = |(name, _): (String, bool)| {
+        let claim = value_of(store, Kind::PersistentVolumeClaim, namespace, &name)?;
+        let volume = text(&claim, "/spec/volumeName");
+        if !volume.is_empty() {
+            let volume = value_of(store, Kind::PersistentVolume, "", volume)?;
+            let driver = volume.pointer("/spec/csi/driver")?.as_str()?.to_string();
+            return Some((driver, text(&volume, "/spec/csi/volumeHandle").to_string()));
+        }
+        let class = value_of(store, Kind::StorageClass, "", text(&claim, "/spec/storageClassName"))?;
+        Some((text(&class, "/provisioner").to_string(), format!("{namespace}/{name}")))
+    };
+    named_claims(&pod.meta.name, &pod.spec).filter_map(volume_of).collect()
 }
 
 fn is_for_one_pod(claim: &Value) -> bool {

@@ -6,6 +6,7 @@ pub mod node_name;
 pub mod node_ports;
 pub mod node_resources_fit;
 pub mod node_unschedulable;
+pub mod node_volume_limits;
 pub mod pod_topology_spread;
 pub mod taint_toleration;
 pub mod volume_binding;
@@ -76,6 +77,11 @@ pub const FILTERS: &[Filter] = &[
         plugin: volume_restrictions::NAME,
         refuse: volume_restrictions::refuse,
         concerns: |it| it.volumes.in_use_elsewhere,
+    },
+    Filter {
+        plugin: node_volume_limits::NAME,
+        refuse: node_volume_limits::refuse,
+        concerns: |it| !it.full_nodes.is_empty(),
     },
     Filter {
         plugin: volume_binding::NAME,
