@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::filter::node_volume_limits;
 use super::filter::pod_topology_spread::Counts;
+use super::filter::volume_restrictions;
 use super::neighbours::{self, Neighbours};
 use super::requests::Requests;
 use super::snapshot::{HostPort, Snapshot, host_ports};
@@ -38,6 +39,8 @@ pub struct Candidate {
     pub volumes: Volumes,
     /// The nodes to which its volumes cannot be attached, since there are too many.
     pub full_nodes: BTreeSet<String>,
+    /// The nodes on which others use its disks.
+    pub busy_nodes: BTreeSet<String>,
     /// How evenly it is to be spread.
     pub constraints: Constraints,
     /// The counts for the hard ones of these constraints.
@@ -63,6 +66,7 @@ impl Candidate {
             pod: pod.clone(),
             volumes: Volumes::of(pod, store, snapshot),
             full_nodes: node_volume_limits::full_nodes(pod, store, snapshot),
+            busy_nodes: volume_restrictions::busy_nodes(pod, store, snapshot),
             constraints: Constraints::of(pod, store),
             spread_counts: Counts::default(),
             neighbours: neighbours::count(pod, store, snapshot),

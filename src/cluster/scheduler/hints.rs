@@ -158,6 +158,7 @@ fn neighbour_helps(
             // The names of the volumes that a Pod brings along contain its own name, so no other Pod has them.
             let others = volumes::claims_of("", &old.spec);
             old.group.namespace == pod.meta.namespace && shared.iter().any(|claim| others.contains(claim))
+                || volume_restrictions::share_disk(&pod.spec, &old.spec)
         }
         (node_volume_limits::NAME, Some(old), None) => !volumes::claims_of("", &old.spec).is_empty(),
         (inter_pod_affinity::NAME, _, _) => {

@@ -588,6 +588,38 @@ mod tests {
     }
 
     #[test]
+    fn in_one_tick_the_most_important_pod_is_tried_first_and_then_who_came_first() {
+        let mut cluster = cluster();
+        for (name, priority) in [("a", 1), ("b", 10), ("c", 10)] {
+            let mut spec = asking("900m");
+            spec["priority"] = json!(priority);
+            create(&mut cluster, name, spec);
+        }
+        ticks(&mut cluster, 2);
+        let nodes = ["a", "b", "c"].map(|name| node_of(&cluster, name));
+        assert_eq!(nodes, ["", "node-1", "node-1"], "nobody has to be displaced");
+    }
+
+    #[test]
+    fn a_pod_that_is_bound_wakes_those_that_want_to_be_near_it_in_the_same_tick() {
+        let mut cluster = cluster();
+        let labels = json!({"metadata": {"labels": {"kubernetes.io/hostname": "node-1"}}});
+        cluster
+            .ask(&Request::new(Verb::MergePatch, Kind::Node, "", "node-1", labels), &mut Vec::new())
+            .unwrap();
+        let term = json!([{"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}]);
+        let mut spec = asking("100m");
+        spec["affinity"] = json!({"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}});
+        create(&mut cluster, "web", spec);
+        ticks(&mut cluster, 3);
+        assert_eq!(node_of(&cluster, "web"), "");
+        let body = json!({"metadata": {"name": "db", "labels": {"app": "db"}}, "spec": asking("100m")});
+        cluster.ask(&Request::new(Verb::Create, Kind::Pod, "default", "db", body), &mut Vec::new()).unwrap();
+        ticks(&mut cluster, 1);
+        assert_eq!((node_of(&cluster, "db"), node_of(&cluster, "web")), ("node-1".into(), "node-1".into()));
+    }
+
+    #[test]
     fn a_pod_with_closed_gates_is_not_tried() {
         let mut cluster = cluster();
         let mut spec = asking("100m");

@@ -76,7 +76,7 @@ pub const FILTERS: &[Filter] = &[
     Filter {
         plugin: volume_restrictions::NAME,
         refuse: volume_restrictions::refuse,
-        concerns: |it| it.volumes.in_use_elsewhere,
+        concerns: |it| it.volumes.in_use_elsewhere || !it.busy_nodes.is_empty(),
     },
     Filter {
         plugin: node_volume_limits::NAME,
