@@ -114,7 +114,7 @@ impl Cluster {
         let asked: ExecRequest = serde_json::from_value(request.body.clone())
             .map_err(|error| Status::bad_request(error.to_string()))?;
         let pod = self.pod_for(&request.namespace, &request.name)?;
-        let container = chosen(&pod, asked.container.as_deref())?.clone();
+        let container = chosen(&pod, asked.container.as_deref())?;
         if asked.command.is_empty() {
             return Err(Status::bad_request("you must specify at least 1 command for the container"));
         }
@@ -251,11 +251,11 @@ fn key_of(pod: &Pod) -> ObjectKey {
 }
 
 /// The container that is meant.
-fn chosen<'a>(pod: &'a Pod, name: Option<&str>) -> Result<&'a Container, Status> {
+fn chosen(pod: &Pod, name: Option<&str>) -> Result<Container, Status> {
     let (spec, pod_name) = (&pod.spec, &pod.meta.name);
     let Some(name) = name.filter(|name| !name.is_empty()) else {
         if let [only] = spec.containers.as_slice() {
-            return Ok(only);
+            return Ok(only.clone());
         }
         let names = |containers: &[Container]| {
             containers.iter().map(|container| container.name.as_str()).collect::<Vec<_>>().join(" ")
@@ -270,7 +270,9 @@ fn chosen<'a>(pod: &'a Pod, name: Option<&str>) -> Result<&'a Container, Status>
         return Err(Status::bad_request(message));
     };
     let mut all = spec.containers.iter().chain(&spec.init_containers);
-    all.find(|container| container.name == name)
+    let found = all.find(|container| container.name == name).cloned();
+    found
+        .or_else(|| kubelet::ephemeral_containers(pod).into_iter().find(|container| container.name == name))
         .ok_or_else(|| Status::bad_request(format!("container {name} is not valid for pod {pod_name}")))
 }
 
@@ -278,7 +280,8 @@ fn chosen<'a>(pod: &'a Pod, name: Option<&str>) -> Result<&'a Container, Status>
 fn is_previous_meant(pod: &Pod, container: &str, previous: bool) -> Result<bool, Status> {
     let status = &pod.status;
     let mut all = status.container_statuses.iter().chain(&status.init_container_statuses);
-    let found: Option<&ContainerStatus> = all.find(|status| status.name == container);
+    let found: Option<ContainerStatus> = all.find(|status| status.name == container).cloned();
+    let found = found.or_else(|| kubelet::ephemeral_statuses(pod).into_iter().find(|s| s.name == container));
     let pod_name = &pod.meta.name;
     let refuse = |text: String| Err(Status::bad_request(text));
     let Some(found) = found else {

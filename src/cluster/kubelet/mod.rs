@@ -5,7 +5,7 @@
 //! in between, a steady Pod needs no work.
 //!
 //! Models: `pkg/kubelet` (v1.36): `pod_workers.go`, `kuberuntime/kuberuntime_manager.go`, `images/image_manager.go`,
-//! `prober`, `status`. Leaves out: static Pods, ephemeral containers, resizing.
+//! `prober`, `status`. Leaves out: static Pods, resizing.
 
 mod addresses;
 mod admission;
@@ -31,6 +31,7 @@ use self::admission::Asked;
 pub use self::environment::environment as environment_of;
 use self::eviction::Pressure;
 pub use self::reach::{answer_to, endpoint_of, service_of};
+pub use self::restarts::{ephemeral_containers, ephemeral_statuses};
 pub use self::volumes::{USUAL_FILES, usual_file};
 use self::worker::Worker;
 use crate::api::kind::Kind;
@@ -364,6 +365,46 @@ mod tests {
         );
         let node = watch.cluster.store.get::<crate::api::kinds::cluster::Node>("", "node-1").unwrap();
         assert!(node.spec.taints.iter().any(|taint| taint.key == "node.kubernetes.io/memory-pressure"));
+    }
+
+    #[test]
+    fn a_container_added_to_a_running_pod_starts_once_and_stops_with_it() {
+        let mut settings = Settings::bare(1, vec![NodeSetup::new("node-1")]);
+        settings.recorded_runtime = false;
+        let mut watch = Watch::under(settings, one(json!({"image": "nginx:1.27"}))).ticks(8);
+        let mut patch = |added: Value| {
+            let body = json!({"spec": {"ephemeralContainers": [added]}});
+            let mut request = Request::new(Verb::StrategicPatch, Kind::Pod, "default", "app", body);
+            request.subresource = "ephemeralcontainers".to_string();
+            watch.cluster.ask(&request, &mut Vec::new()).map(|_| ()).map_err(|status| status.message)
+        };
+        let refused = patch(
+            json!({"name": "d", "image": "busybox", "targetContainerName": "x", "ports": [{"containerPort": 80}]}),
+        );
+        let said = "Pod \"app\" is invalid: [spec.ephemeralContainers[0].targetContainerName: Not found: \"x\", spec.ephemeralContainers[0].ports: Forbidden: cannot be set for an Ephemeral Container]";
+        assert_eq!(refused, Err(said.to_string()));
+        let look = json!({"name": "look", "image": "busybox:1.36", "command": ["sh", "-c", "echo hello; sleep 600"]});
+        assert_eq!(patch(look), Ok(()));
+        assert_eq!(
+            patch(json!({"name": "look", "image": "other:1"})),
+            Err("Pod \"app\" is invalid: spec.ephemeralContainers: Forbidden: existing ephemeral containers \"look\" may not be changed\n".to_string())
+        );
+        let watch = watch.ticks(6);
+        let pod = watch.cluster.store.get::<Pod>("default", "app").unwrap().clone();
+        assert_eq!(pod.meta.generation, 2);
+        let [added] = &ephemeral_statuses(&pod)[..] else { panic!("one is told of") };
+        assert_eq!((added.state.running.is_some(), added.ready, added.restart_count), (true, false, 0));
+        assert!(pod.is_ready(), "the others are as they were");
+        let ask = crate::cluster::inside::LogRequest {
+            namespace: "default".into(),
+            pod: "app".into(),
+            container: Some("look".to_string()),
+            previous: false,
+        };
+        assert_eq!(watch.cluster.container_log(&ask).unwrap()[0].text, "hello");
+        let watch = watch.delete().ticks(40);
+        assert!(watch.events().contains(&"Killing x1: Stopping container look".to_string()));
+        assert!(watch.cluster.store.get::<Pod>("default", "app").is_none());
     }
 
     #[test]

@@ -2,7 +2,10 @@
 //!
 //! Models: `pkg/kubelet/container/helpers.go` (`ShouldContainerBeRestarted`), container restart policy and rules (v1.36).
 
-use crate::api::kinds::pod::{Container, PodSpec};
+use serde_json::Value;
+
+use crate::api::codec::Codec;
+use crate::api::kinds::pod::{Container, ContainerStatus, Pod, PodSpec};
 
 /// Whether the container is a sidecar: an init container that keeps running.
 pub fn is_sidecar(container: &Container) -> bool {
@@ -37,6 +40,18 @@ fn ruled(container: &Container, exit_code: i32) -> Option<bool> {
         }
     };
     rules.iter().find(fits).map(|rule| rule["action"].as_str() == Some("Restart"))
+}
+
+/// What the status of a Pod says of those.
+pub fn ephemeral_statuses(pod: &Pod) -> Vec<ContainerStatus> {
+    let told = pod.status.rest.get("ephemeralContainerStatuses").and_then(Value::as_array);
+    told.into_iter().flatten().filter_map(|status| ContainerStatus::decode(status.clone()).ok()).collect()
+}
+
+/// The containers that were added to a Pod while it runs, to look into it: they start once and are never started again.
+pub fn ephemeral_containers(pod: &Pod) -> Vec<Container> {
+    let added = pod.spec.rest.get("ephemeralContainers").and_then(Value::as_array);
+    added.into_iter().flatten().filter_map(|container| Container::decode(container.clone()).ok()).collect()
 }
 
 #[cfg(test)]

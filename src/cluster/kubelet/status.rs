@@ -1,12 +1,12 @@
 //! The status of a Pod, from what runs and what the kubelet remembers.
 //!
 //! Models: `pkg/kubelet/kubelet_pods.go` (`generateAPIPodStatus`, `convertToAPIContainerStatuses`, `getPhase`),
-//! `pkg/kubelet/status/generate.go` (v1.36). Leaves out: ephemeral containers, resizing, users and volumes in container
+//! `pkg/kubelet/status/generate.go` (v1.36). Leaves out: resizing, users and volumes in container
 //! statuses.
 
 use serde_json::{Value, json};
 
-use super::restarts::{is_restarted, is_sidecar};
+use super::restarts::{ephemeral_containers, is_restarted, is_sidecar};
 use super::worker::{Stage, Worker};
 use crate::api::codec::Codec;
 use crate::api::kinds::pod::{
@@ -63,6 +63,18 @@ pub fn status_of(report: &Report<'_>) -> PodStatus {
         spec.init_containers.iter().map(|container| container_status(report, container, true)).collect();
     status.container_statuses =
         spec.containers.iter().map(|container| container_status(report, container, false)).collect();
+    let added: Vec<Value> = ephemeral_containers(pod)
+        .iter()
+        .map(|container| {
+            let mut status = container_status(report, container, false);
+            // Nobody asks whether such a container is well.
+            (status.ready, status.started) = (false, None);
+            status.encode()
+        })
+        .collect();
+    if !added.is_empty() {
+        status.rest.set("ephemeralContainerStatuses", Some(Value::Array(added)));
+    }
     let over = worker.stage == Stage::Over;
     let all: Vec<&ContainerStatus> =
         status.init_container_statuses.iter().chain(&status.container_statuses).collect();

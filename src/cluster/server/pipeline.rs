@@ -389,6 +389,16 @@ fn read(
             prepare::prepare_for_update(schema, &old, &mut value);
             validate::validate_update(schema, &old, &value)
         }
+        Some(stored) if (kind, &*request.subresource) == (Kind::Pod, "ephemeralcontainers") => {
+            // Whatever else the body says, nothing but these is changed.
+            let old = stored.to_value();
+            let added = std::mem::replace(&mut value, old.clone())["spec"]["ephemeralContainers"].take();
+            if !added.is_null() {
+                value["spec"]["ephemeralContainers"] = added;
+            }
+            prepare::prepare_for_update(schema, &old, &mut value);
+            validate::validate_ephemeral(&old, &value)
+        }
         Some(_) => Vec::new(),
     };
     if !errors.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::restarts::{is_restarted, is_sidecar};
+use super::super::restarts::{ephemeral_containers, is_restarted, is_sidecar};
 use super::super::worker::{Kill, Stage, Stopping};
 use super::{Look, all_containers, delete, give_back_address};
 use crate::api::kinds::pod::Container;
@@ -80,7 +80,23 @@ impl Look<'_> {
                 }
             }
         }
+        self.stop_added(grace_seconds, because);
         self.stop_next_sidecars(grace_seconds);
+    }
+
+    /// Tells the containers that were added to look into the Pod to stop. Returns whether any ran.
+    fn stop_added(&mut self, grace_seconds: i64, because: &Because) -> bool {
+        let mut any = false;
+        for container in &ephemeral_containers(&Arc::clone(&self.pod)) {
+            if self.running.container(&container.name).is_some_and(|run| run.process.is_running()) {
+                any = true;
+                let message = format!("Stopping container {}", container.name);
+                let because = because.clone().with("container", &container.name);
+                self.tell("Killing", false, message, Some((container, false)), because);
+                self.stop_container(container, grace_seconds);
+            }
+        }
+        any
     }
 
     /// Sidecars stop one after the other, the last one first, once the containers that they serve have stopped.
@@ -231,6 +247,10 @@ impl Look<'_> {
                 self.stop_container(container, grace);
                 self.worker.sandbox_gone = true;
             }
+        }
+        if self.running.is_running() && !self.worker.sandbox_gone {
+            let because = Because::new("because.kubelet.sidecar-stops");
+            self.worker.sandbox_gone |= self.stop_added(self.grace_seconds(), &because);
         }
         if !self.running.is_running() {
             self.worker.stage = Stage::Finishing;

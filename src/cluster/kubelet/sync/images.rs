@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::back_off::{BackOff, printed};
 use super::super::environment::secret_data;
+use super::super::restarts::ephemeral_containers;
 use super::super::worker::Pulling;
 use super::{Look, Started, all_containers};
 use crate::api::kinds::pod::{Container, Pod};
@@ -106,7 +107,9 @@ impl Look<'_> {
     /// The pull has ended: the container starts, or waits with an error.
     pub(super) fn finish_pull(&mut self, pulling: &Pulling) -> Started {
         let pod = Arc::clone(&self.pod);
-        let Some((container, init)) = all_containers(&pod).find(|(c, _)| c.name == pulling.container) else {
+        let added = ephemeral_containers(&pod);
+        let mut all = all_containers(&pod).chain(added.iter().map(|container| (container, false)));
+        let Some((container, init)) = all.find(|(c, _)| c.name == pulling.container) else {
             return Started::No;
         };
         let subject = Some((container, init));

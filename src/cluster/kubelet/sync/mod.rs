@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::Memory;
 use super::admission::{self, Asked};
-use super::restarts::{is_restarted, is_sidecar};
+use super::restarts::{ephemeral_containers, is_restarted, is_sidecar};
 use super::status::{Report, in_words, status_of};
 use super::volumes::unmountable;
 use super::worker::{Mount, Pulling, Stage, Worker};
@@ -392,6 +392,13 @@ impl Look<'_> {
             return true;
         }
         let pod = Arc::clone(&self.pod);
+        // Those added to look into the Pod start whatever the others do.
+        for container in &ephemeral_containers(&pod) {
+            let is_due = self.running.container(&container.name).is_none();
+            if is_due && self.start(container, false, tried) == Started::Busy {
+                return true;
+            }
+        }
         let main_ran = pod.spec.containers.iter().any(|c| self.running.container(&c.name).is_some());
         for container in &pod.spec.init_containers {
             match self.act_on_init(container, main_ran, tried) {
@@ -483,7 +490,7 @@ impl Look<'_> {
         let mut record = EventRecord::normal(&self.object, reason, message);
         record.warning = warning;
         if let Some((container, init)) = subject {
-            let part = if init { "initContainers" } else { "containers" };
+            let part = part_of(&self.pod, container, init);
             record = record.of_field(format!("spec.{part}{{{}}}", container.name));
         }
         self.outcome.because.get_or_insert_with(|| because.clone());
@@ -500,6 +507,16 @@ enum Init {
     Waits,
     /// Something is under way.
     Busy,
+}
+
+/// The list of the spec in which a container stands.
+fn part_of(pod: &Pod, container: &Container, init: bool) -> &'static str {
+    let is_main = || pod.spec.containers.iter().any(|main| main.name == container.name);
+    match init {
+        true => "initContainers",
+        false if is_main() => "containers",
+        false => "ephemeralContainers",
+    }
 }
 
 /// Init containers, then containers, each with whether it is an init container.

@@ -307,7 +307,7 @@ impl Look<'_> {
                 };
                 self.running.containers.push(run);
                 let order = |name: &str| all_containers(&self.pod).position(|(c, _)| c.name == name);
-                self.running.containers.sort_by_key(|run| order(&run.name));
+                self.running.containers.sort_by_key(|run| order(&run.name).unwrap_or(usize::MAX));
             }
         }
         // A real process needs a moment before it can answer; the recorder's answers at once.

@@ -1,7 +1,7 @@
 //! Containers: ports, environment, mounts, probes and hooks.
 //!
 //! Models: `pkg/apis/core/validation/validation.go` `validateContainers` and what it calls (v1.36).
-//! Leaves out: ephemeral containers, restart rules.
+//! Leaves out: restart rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,6 +78,36 @@ pub fn init_containers(errors: &mut Errors, spec: &Node<'_>, pod: &Surroundings<
                 let detail = "may not be set for init containers without restartPolicy=Always";
                 errors.push(container.at(field).forbidden(detail));
             }
+        }
+    }
+}
+
+/// What only containers that stay have.
+const NOT_EPHEMERAL: [&str; 7] =
+    ["ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "resources", "resizePolicy"];
+
+/// Judges the ephemeral containers of a Pod's spec.
+pub fn ephemeral_containers(errors: &mut Errors, spec: &Node<'_>, pod: &Surroundings<'_>) {
+    let others = ["containers", "initContainers"].map(|list| spec.at(list).items());
+    let others: Vec<&str> = others.iter().flatten().map(|container| container.at("name").text()).collect();
+    let mut seen = others.clone();
+    for container in spec.at("ephemeralContainers").items() {
+        shared(errors, &container, pod);
+        let name = container.at("name");
+        if seen.contains(&name.text()) {
+            errors.push(FieldError::duplicate(&name.path, name.value));
+        }
+        seen.push(name.text());
+        let target = container.at("targetContainerName");
+        if !target.is_empty() && !others.contains(&target.text()) {
+            errors.push(FieldError::not_found(&target.path, target.value));
+        }
+        let detail = "cannot be set for an Ephemeral Container";
+        let given = NOT_EPHEMERAL.iter().map(|field| container.at(field)).filter(|field| !field.is_empty());
+        errors.extend(given.map(|field| field.forbidden(detail)));
+        for mount in container.at("volumeMounts").items() {
+            let parts = ["subPath", "subPathExpr"].map(|field| mount.at(field));
+            errors.extend(parts.iter().filter(|part| !part.is_empty()).map(|part| part.forbidden(detail)));
         }
     }
 }

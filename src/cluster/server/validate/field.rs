@@ -145,6 +145,11 @@ impl FieldError {
         Self::new(path, FieldErrorKind::NotSupported, quoted(value), &detail)
     }
 
+    /// It names something that is not there.
+    pub fn not_found(path: &str, value: &Value) -> Self {
+        Self::new(path, FieldErrorKind::NotFound, shown(value), "")
+    }
+
     /// A value may not stand there.
     pub fn forbidden(path: &str, detail: &str) -> Self {
         Self::new(path, FieldErrorKind::Forbidden, String::new(), detail)

@@ -123,6 +123,36 @@ pub fn update(errors: &mut Errors, old: &Node<'_>, new: &Node<'_>) {
     }
 }
 
+/// Judges ephemeral containers that were added to a Pod.
+///
+/// Models: `ValidatePodEphemeralContainersUpdate`.
+pub fn ephemeral_update(errors: &mut Errors, old: &Node<'_>, new: &Node<'_>) {
+    let spec = new.at("spec");
+    let volumes = volume::volumes(&mut Errors::new(), &spec.at("volumes"));
+    let pod = container::Surroundings {
+        volumes: &volumes,
+        grace_seconds: spec.at("terminationGracePeriodSeconds").value.as_i64(),
+        restart_policy: spec.at("restartPolicy").text(),
+        host_users: spec.at("hostUsers").value != &Value::Bool(false),
+    };
+    container::ephemeral_containers(errors, &spec, &pod);
+    let list = spec.at("ephemeralContainers");
+    for before in old.at("spec").at("ephemeralContainers").items() {
+        let name = before.at("name");
+        let after = list.items().into_iter().find(|after| after.at("name").text() == name.text());
+        let what = match after {
+            None => "removed",
+            Some(after) if after.value != before.value => "changed",
+            Some(_) => continue,
+        };
+        let detail = format!(
+            "existing ephemeral containers {} may not be {what}\n",
+            super::field::quoted(name.text())
+        );
+        errors.push(list.forbidden(&detail));
+    }
+}
+
 /// A Pod's spec with everything that may change set to what it was.
 fn with_changeable_parts_of(spec: &Value, old: &Value) -> Value {
     let mut fixed = spec.clone();
