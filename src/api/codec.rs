@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::recent::Recent;
+
 /// A value that has the wrong shape for its field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodecError {
@@ -71,6 +73,11 @@ impl Rest {
         Self(if map.is_empty() { None } else { Some(Arc::new(map)) })
     }
 
+    /// One field.
+    pub fn of(name: &str, value: Value) -> Self {
+        Self::from_map(Map::from_iter([(name.to_string(), value)]))
+    }
+
     /// A copy to which the known fields are added.
     pub fn to_map(&self) -> Map<String, Value> {
         self.0.as_deref().cloned().unwrap_or_default()
@@ -89,6 +96,13 @@ impl Rest {
             None => map.remove(name),
         };
         *self = Self::from_map(map);
+    }
+
+    /// The same fields, in one place in memory with equal ones that were shared before.
+    pub fn shared(self) -> Self {
+        thread_local!(static RECENT: Recent<Map<String, Value>> = const { Recent::new() });
+        let map = self.0.map(|map| RECENT.with(|recent| recent.shared(Arc::unwrap_or_clone(map))));
+        Self(map)
     }
 
     /// Whether nothing is stored.
@@ -272,6 +286,18 @@ impl<T: Codec> Codec for Option<T> {
 impl<T: Codec> Codec for Arc<T> {
     fn decode(value: Value) -> Result<Self, CodecError> {
         T::decode(value).map(Arc::new)
+    }
+    fn encode(&self) -> Value {
+        T::encode(self)
+    }
+    fn is_absent(&self) -> bool {
+        T::is_absent(self)
+    }
+}
+
+impl<T: Codec> Codec for Box<T> {
+    fn decode(value: Value) -> Result<Self, CodecError> {
+        T::decode(value).map(Box::new)
     }
     fn encode(&self) -> Value {
         T::encode(self)

@@ -95,7 +95,7 @@ impl Cluster {
         let running = self.running_pod(&pod)?;
         let run = running.and_then(|running| running.container(&container.name));
         let process = run.and_then(|run| match previous && run.process.is_running() {
-            true => run.previous.as_ref(),
+            true => run.previous.as_deref(),
             // Of a container that waits to be started again, the run that ended is the latest one.
             false => Some(&run.process),
         });

@@ -292,11 +292,11 @@ crate::record! {
     /// `core/v1 ContainerState`: at most one of the three.
     pub struct ContainerState {
         /// Not started yet.
-        waiting: Option<ContainerStateWaiting> = "waiting",
+        waiting: Option<Box<ContainerStateWaiting>> = "waiting",
         /// Running.
         running: Option<ContainerStateRunning> = "running",
         /// Ended.
-        terminated: Option<ContainerStateTerminated> = "terminated",
+        terminated: Option<Box<ContainerStateTerminated>> = "terminated",
     }
 
     /// `core/v1 ContainerStateWaiting`.

@@ -4,11 +4,13 @@
 //! `pkg/kubelet/status/generate.go` (v1.36). Leaves out: resizing, users and volumes in container
 //! statuses.
 
+use std::sync::LazyLock;
+
 use serde_json::{Value, json};
 
 use super::restarts::{ephemeral_containers, is_restarted, is_sidecar};
 use super::worker::{Stage, Worker};
-use crate::api::codec::Codec;
+use crate::api::codec::{Codec, Rest};
 use crate::api::kinds::pod::{
     Container, ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting,
     ContainerStatus, HostIp, Pod, PodCondition, PodIp, PodSpec, PodStatus,
@@ -45,6 +47,10 @@ const FALLBACK_BYTES: usize = 2048;
 /// The conditions that the kubelet looks after, in its order.
 const OWN_CONDITIONS: [&str; 5] =
     ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
+
+/// What almost every condition, and almost every status, holds beside what is used here: shared by all of them.
+static NEVER_PROBED: LazyLock<Rest> = LazyLock::new(|| Rest::of("lastProbeTime", Value::Null));
+static NO_RESOURCES: LazyLock<Rest> = LazyLock::new(|| Rest::of("resources", json!({})));
 
 /// The status as it is to be stored.
 pub fn status_of(report: &Report<'_>) -> PodStatus {
@@ -115,7 +121,9 @@ pub fn status_of(report: &Report<'_>) -> PodStatus {
     if let Some(message) = &worker.evicted {
         status.set_condition("DisruptionTarget", "True", "TerminationByKubelet", message, report.now);
     }
-    if status.rest.get("resources").is_none() {
+    if status.rest.is_empty() {
+        status.rest = NO_RESOURCES.clone();
+    } else if status.rest.get("resources").is_none() {
         status.rest.set("resources", Some(json!({})));
     }
     status
@@ -127,7 +135,7 @@ fn has_run(status: &PodStatus) -> bool {
 
 fn container_status(report: &Report<'_>, container: &Container, init: bool) -> ContainerStatus {
     let spec = &report.pod.spec;
-    let keeper = report.worker.containers.get(&container.name);
+    let keeper = report.worker.kept(&container.name);
     let waiting = keeper.and_then(|keeper| keeper.waiting.clone());
     let mut status = ContainerStatus {
         name: container.name.clone(),
@@ -139,11 +147,12 @@ fn container_status(report: &Report<'_>, container: &Container, init: bool) -> C
     if !container.resources.requests.is_empty() {
         status.rest.set("allocatedResources", Some(container.resources.requests.encode()));
     }
+    status.rest = status.rest.shared();
     let Some(run) = report.running.container(&container.name) else {
         let default = if spec.init_containers.is_empty() { "ContainerCreating" } else { "PodInitializing" };
-        let (reason, message) = waiting.unwrap_or_else(|| (default.to_string(), String::new()));
+        let (reason, message) = waiting.map_or_else(|| (default.to_string(), String::new()), |told| *told);
         status.state.waiting =
-            Some(ContainerStateWaiting { reason, message, ..ContainerStateWaiting::default() });
+            Some(ContainerStateWaiting { reason, message, ..ContainerStateWaiting::default() }.into());
         return status;
     };
     status.image = shown_image(report, run);
@@ -156,13 +165,13 @@ fn container_status(report: &Report<'_>, container: &Container, init: bool) -> C
                 started_at: Some(run.process.started_at),
                 ..ContainerStateRunning::default()
             });
-            status.last_state = ended_state(report, container, run, run.previous.as_ref());
+            status.last_state = ended_state(report, container, run, run.previous.as_deref());
             let passed = |state: Option<&super::probes::ProbeState>| state.is_none_or(|state| state.success);
-            let started = passed(keeper.and_then(|keeper| keeper.startup.as_ref()));
+            let started = passed(keeper.and_then(|keeper| keeper.startup.as_deref()));
             let is_server = !init || is_sidecar(container);
             status.started = Some(started);
             status.ready =
-                is_server && started && passed(keeper.and_then(|keeper| keeper.readiness.as_ref()));
+                is_server && started && passed(keeper.and_then(|keeper| keeper.readiness.as_deref()));
         }
         Some(ended) => {
             let comes_back = report.worker.stopping.is_none()
@@ -170,15 +179,18 @@ fn container_status(report: &Report<'_>, container: &Container, init: bool) -> C
                 && report.worker.evicted.is_none()
                 && report.worker.stage < Stage::Finishing
                 && is_restarted(spec, container, init, ended.exit_code);
-            match waiting.filter(|_| comes_back) {
+            match waiting.filter(|_| comes_back).map(|told| *told) {
                 Some((reason, message)) => {
                     status.last_state = ended_state(report, container, run, Some(&run.process));
-                    status.state.waiting =
-                        Some(ContainerStateWaiting { reason, message, ..ContainerStateWaiting::default() });
+                    status.state.waiting = Some(Box::new(ContainerStateWaiting {
+                        reason,
+                        message,
+                        ..ContainerStateWaiting::default()
+                    }));
                 }
                 None => {
                     status.state = ended_state(report, container, run, Some(&run.process));
-                    status.last_state = ended_state(report, container, run, run.previous.as_ref());
+                    status.last_state = ended_state(report, container, run, run.previous.as_deref());
                 }
             }
             status.ready = init && !is_sidecar(container) && ended.exit_code == 0;
@@ -203,7 +215,7 @@ fn ended_state(
     };
     let Ended { at, exit_code, reason } = ended;
     ContainerState {
-        terminated: Some(ContainerStateTerminated {
+        terminated: Some(Box::new(ContainerStateTerminated {
             exit_code: *exit_code,
             reason: reason.clone(),
             message: last_words(report, container, run, process),
@@ -211,7 +223,7 @@ fn ended_state(
             finished_at: Some(*at),
             container_id: process.container_id.clone(),
             ..ContainerStateTerminated::default()
-        }),
+        })),
         ..ContainerState::default()
     }
 }
@@ -446,7 +458,9 @@ fn set_conditions(report: &Report<'_>, status: &mut PodStatus, readiness: &Readi
         let value = if holds { "True" } else { "False" };
         let unchanged = before.filter(|before| before.status == value);
         let mut rest = before.map(|before| before.rest.clone()).unwrap_or_default();
-        if rest.get("lastProbeTime").is_none() {
+        if rest.is_empty() {
+            rest = NEVER_PROBED.clone();
+        } else if rest.get("lastProbeTime").is_none() {
             rest.set("lastProbeTime", Some(Value::Null));
         }
         status.conditions.push(PodCondition {

@@ -18,9 +18,9 @@ pub struct Worker {
     /// Whether the status shows the Pod's address yet.
     pub shows_address: bool,
     /// What is remembered of each container, by name.
-    pub containers: BTreeMap<String, Keeper>,
+    pub containers: Vec<(String, Keeper)>,
     /// The pull that the Pod waits for.
-    pub pulling: Option<Pulling>,
+    pub pulling: Option<Box<Pulling>>,
     /// Waits after failed pulls, by image.
     pub image_back_offs: BTreeMap<String, BackOff>,
     /// Waits after crashes, by container and image.
@@ -69,7 +69,7 @@ pub enum Stage {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keeper {
     /// Why it does not run: the reason and the message, as they will stand in the status.
-    pub waiting: Option<(String, String)>,
+    pub waiting: Option<Box<(String, String)>>,
     /// The image it was started with last.
     pub image: String,
     /// Why it is to be killed and started again.
@@ -81,11 +81,11 @@ pub struct Keeper {
     /// Whether a command run beside it changed something that its probes may see.
     pub changed_inside: bool,
     /// Its readiness probe.
-    pub readiness: Option<ProbeState>,
+    pub readiness: Option<Box<ProbeState>>,
     /// Its liveness probe.
-    pub liveness: Option<ProbeState>,
+    pub liveness: Option<Box<ProbeState>>,
     /// Its startup probe.
-    pub startup: Option<ProbeState>,
+    pub startup: Option<Box<ProbeState>>,
 }
 
 /// Why a container is to be killed and started again.
@@ -146,6 +146,21 @@ impl Keeper {
 impl Worker {
     /// What is remembered of that container.
     pub fn keeper(&mut self, container: &str) -> &mut Keeper {
-        self.containers.entry(container.to_string()).or_default()
+        let at = self.containers.iter().position(|(name, _)| name == container).unwrap_or_else(|| {
+            self.containers.reserve_exact(1);
+            self.containers.push((container.to_string(), Keeper::default()));
+            self.containers.len() - 1
+        });
+        &mut self.containers[at].1
+    }
+
+    /// What is remembered of that container, to change, if anything is.
+    pub fn kept_mut(&mut self, container: &str) -> Option<&mut Keeper> {
+        self.containers.iter_mut().find(|(name, _)| name == container).map(|(_, keeper)| keeper)
+    }
+
+    /// What is remembered of that container, if anything is.
+    pub fn kept(&self, container: &str) -> Option<&Keeper> {
+        self.containers.iter().find(|(name, _)| name == container).map(|(_, keeper)| keeper)
     }
 }

@@ -59,7 +59,7 @@ pub struct RunningContainer {
     /// The latest run.
     pub process: Process,
     /// The run before it, whose log `kubectl logs --previous` shows.
-    pub previous: Option<Process>,
+    pub previous: Option<Box<Process>>,
     /// How often it was started again.
     pub restart_count: i32,
     /// The files of its ConfigMaps, Secrets and the like, as the kubelet wrote them last; `None` for none.
@@ -195,7 +195,7 @@ impl RunningPod {
     fn volume_changes(&self, place: &str, now: Timestamp) -> Vec<(Timestamp, FileChange)> {
         let mut changes = Vec::new();
         for container in self.containers.iter().filter(|container| container.mounts.is_some()) {
-            let runs = container.previous.iter().chain(std::iter::once(&container.process));
+            let runs = container.previous.as_deref().into_iter().chain(std::iter::once(&container.process));
             for (at, deed) in runs.flat_map(|run| run.file_deeds(now)) {
                 let placed = |path: &String| container.place_in_volume(path);
                 let deed = match deed.as_ref() {
@@ -217,7 +217,7 @@ impl RunningPod {
         files.extend(container.files.iter().flat_map(|files| files.keys().cloned()));
         for mount in container.mounts.iter().flat_map(|mounts| mounts.iter()) {
             for other in self.containers.iter().filter(|other| other.mounts.is_some()) {
-                let runs = other.previous.iter().chain(std::iter::once(&other.process));
+                let runs = other.previous.as_deref().into_iter().chain(std::iter::once(&other.process));
                 let places =
                     runs.flat_map(|run| run.files(now)).filter_map(|path| other.place_in_volume(&path));
                 let inside = places.filter_map(|place| Some(place.strip_prefix(&mount.volume)?.to_string()));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::applications::Answers;
 use super::script::{Answered, Question};
+use crate::api::recent::Recent;
 use crate::api::time::Timestamp;
 
 /// In a line: stands for the date and time at which it was written, as `date` prints it.
@@ -94,6 +95,14 @@ pub struct Program {
     pub follows: Option<(String, bool)>,
     /// Why it cannot be started, in the runtime's words; nothing else counts then.
     pub start_error: Option<String>,
+}
+
+impl Program {
+    /// The same program, in one place in memory with an equal one that was shared before.
+    pub fn shared(self) -> Arc<Self> {
+        thread_local!(static RECENT: Recent<Program> = const { Recent::new() });
+        RECENT.with(|recent| recent.shared(self))
+    }
 }
 
 /// One port that a program listens on.

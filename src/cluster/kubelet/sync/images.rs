@@ -97,7 +97,7 @@ impl Look<'_> {
             changed: self.changed,
         };
         if ticks > 0 {
-            self.worker.pulling = Some(pulling);
+            self.worker.pulling = Some(Box::new(pulling));
             return Started::Busy;
         }
         tried.push(container.name.clone());
@@ -146,7 +146,8 @@ impl Look<'_> {
                 let next = BackOff::after(self.worker.image_back_offs.get(image), now, now);
                 self.worker.image_back_offs.insert(image.clone(), next);
                 self.failed = true;
-                self.worker.keeper(&container.name).waiting = Some(("ErrImagePull".to_string(), error));
+                self.worker.keeper(&container.name).waiting =
+                    Some(Box::new(("ErrImagePull".to_string(), error)));
                 Started::No
             }
         }

@@ -284,7 +284,7 @@ impl Look<'_> {
         let first = self.worker.stage == Stage::Accepted && mount;
         let respecified = self.worker.acted_generation != self.pod.meta.generation;
         if pulled.is_some() || ended || probed || retry || first || respecified {
-            self.rounds(pulled);
+            self.rounds(pulled.map(|pulled| *pulled));
         } else {
             self.take_status();
         }
@@ -425,7 +425,7 @@ impl Look<'_> {
         let state = self.running.container(&container.name).map(|run| run.process.ended.clone());
         match state {
             Some(None) if sidecar => {
-                let keeper = self.worker.containers.get(&container.name);
+                let keeper = self.worker.kept(&container.name);
                 let started = keeper.and_then(|k| k.startup.as_ref()).is_none_or(|state| state.success);
                 if started || main_ran { Init::Passed } else { Init::Waits }
             }

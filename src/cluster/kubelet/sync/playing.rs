@@ -158,7 +158,7 @@ impl Look<'_> {
                 end.after_seconds = end.after_seconds.max(now.seconds_since(started_at));
             }
             if let Some(run) = self.running.containers.iter_mut().find(|run| run.name == container.name) {
-                run.process.program = Arc::new(program);
+                run.process.program = program.shared();
                 run.process.answers = answers;
             }
         }

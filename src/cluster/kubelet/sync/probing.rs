@@ -12,7 +12,7 @@ use crate::cluster::fact::{RuntimeEvent, What};
 use crate::cluster::runtime::node::RunningContainer;
 
 impl Keeper {
-    fn probe(&mut self, kind: ProbeKind) -> &mut Option<ProbeState> {
+    fn probe(&mut self, kind: ProbeKind) -> &mut Option<Box<ProbeState>> {
         match kind {
             ProbeKind::Startup => &mut self.startup,
             ProbeKind::Liveness => &mut self.liveness,
@@ -40,7 +40,7 @@ impl Look<'_> {
                 let is_held =
                     kind != ProbeKind::Startup && keeper.startup.as_ref().is_some_and(|s| !s.success);
                 let is_due = |state: &ProbeState| state.next_at.is_some_and(|at| at <= now);
-                if is_held || !keeper.probe(kind).as_ref().is_some_and(is_due) {
+                if is_held || !keeper.probe(kind).as_deref().is_some_and(is_due) {
                     continue;
                 }
                 let result = self.run_probe(kind, probe, container, init, &run);
@@ -61,7 +61,7 @@ impl Look<'_> {
     pub(super) fn look_inside_again(&mut self) {
         let (pod, now) = (Arc::clone(&self.pod), self.now());
         for (container, _) in all_containers(&pod) {
-            let Some(keeper) = self.worker.containers.get_mut(&container.name) else { continue };
+            let Some(keeper) = self.worker.kept_mut(&container.name) else { continue };
             if !std::mem::take(&mut keeper.changed_inside) {
                 continue;
             }
@@ -94,7 +94,7 @@ impl Look<'_> {
                 let keeper = self.worker.keeper(&container.name);
                 let is_due =
                     |state: &ProbeState| !state.success && state.is_settled() && state.next_at.is_some();
-                if keeper.readiness.as_ref().is_some_and(is_due) {
+                if keeper.readiness.as_deref().is_some_and(is_due) {
                     self.ask_anew(container);
                 }
             }

@@ -76,7 +76,7 @@ impl Look<'_> {
         tried: &mut Vec<String>,
     ) -> Started {
         self.failed = true;
-        self.worker.keeper(&container.name).waiting = Some((reason.to_string(), message));
+        self.worker.keeper(&container.name).waiting = Some(Box::new((reason.to_string(), message)));
         tried.push(container.name.clone());
         Started::No
     }
@@ -85,8 +85,8 @@ impl Look<'_> {
     /// the kubelet killed it, the run before counts: that is the one whose end the kubelet has seen.
     pub(super) fn waits_after_crash(&mut self, container: &Container, init: bool) -> bool {
         let Some(run) = self.running.container(&container.name) else { return false };
-        let replaced = self.worker.containers.get(&container.name).is_some_and(|keeper| keeper.replaced);
-        let process = if replaced { run.previous.as_ref() } else { Some(&run.process) };
+        let replaced = self.worker.kept(&container.name).is_some_and(|keeper| keeper.replaced);
+        let process = if replaced { run.previous.as_deref() } else { Some(&run.process) };
         let ended = process.and_then(|process| process.ended.clone());
         self.worker.keeper(&container.name).replaced = false;
         let Some(ended) = ended else { return false };
@@ -113,7 +113,8 @@ impl Look<'_> {
                 self.failed = true;
                 let left = back_off.seconds - now.seconds_since(ended.at);
                 self.restart_wait = Some(self.restart_wait.map_or(left, |wait| wait.min(left)));
-                self.worker.keeper(&container.name).waiting = Some(("CrashLoopBackOff".to_string(), waiting));
+                self.worker.keeper(&container.name).waiting =
+                    Some(Box::new(("CrashLoopBackOff".to_string(), waiting)));
                 true
             }
             previous => {
@@ -213,7 +214,7 @@ impl Look<'_> {
             if seconds == 0 {
                 return Started::Yes;
             }
-            self.worker.pulling = Some(Pulling {
+            self.worker.pulling = Some(Box::new(Pulling {
                 container: container.name.clone(),
                 image: String::new(),
                 began_at: now,
@@ -221,7 +222,7 @@ impl Look<'_> {
                 tried: tried.clone(),
                 failed: self.failed,
                 changed: true,
-            });
+            }));
             return Started::Busy;
         };
         let subject = Some((container, init));
@@ -273,7 +274,7 @@ impl Look<'_> {
         let id: String = (0..4).map(|_| format!("{:016x}", self.stream.next_u64())).collect();
         let process = Process {
             container_id: format!("containerd://{id}"),
-            program: Arc::new(program),
+            program: program.shared(),
             started_at: if is_startable { now } else { Timestamp(0) },
             beside: Vec::new(),
             answers,
@@ -291,7 +292,7 @@ impl Look<'_> {
             Some(run) => {
                 run.restart_count += 1;
                 run.image.clone_from(&container.image);
-                run.previous = Some(std::mem::replace(&mut run.process, process));
+                run.previous = Some(Box::new(std::mem::replace(&mut run.process, process)));
                 run.files = files;
             }
             None => {
@@ -305,6 +306,7 @@ impl Look<'_> {
                     files,
                     mounts: Some(shared_mounts(&self.pod, container)).filter(|mounts| !mounts.is_empty()),
                 };
+                self.running.containers.reserve_exact(1);
                 self.running.containers.push(run);
                 let order = |name: &str| all_containers(&self.pod).position(|(c, _)| c.name == name);
                 self.running.containers.sort_by_key(|run| order(&run.name).unwrap_or(usize::MAX));
@@ -316,9 +318,10 @@ impl Look<'_> {
         keeper.waiting = None;
         keeper.kill = None;
         keeper.image.clone_from(&container.image);
-        let begin = |kind: ProbeKind, before: &Option<ProbeState>| {
-            let anchor = before.as_ref().map_or(now, ProbeState::anchor);
-            kind.of(container).map(|probe| ProbeState::started(kind, probe, anchor, now, first_seconds))
+        let begin = |kind: ProbeKind, before: &Option<Box<ProbeState>>| {
+            let anchor = before.as_deref().map_or(now, ProbeState::anchor);
+            kind.of(container)
+                .map(|probe| Box::new(ProbeState::started(kind, probe, anchor, now, first_seconds)))
         };
         keeper.startup = begin(ProbeKind::Startup, &keeper.startup);
         keeper.liveness = begin(ProbeKind::Liveness, &keeper.liveness);
