@@ -653,7 +653,12 @@ impl Cluster {
             }
         }
         if !refused.is_empty() {
-            let wait = component.queue.add_after_failure(key.clone(), tick, Some(head));
+            // What was stale is looked at again when the news has come; anything else is tried again as it is.
+            let is_stale = refused.iter().any(|(_, status)| matches!(status.code, 404 | 409));
+            let wait = match component::tries_within_a_tick(actor) && !is_stale {
+                true => component.queue.add_after_refusal(key.clone(), tick, Some(head)),
+                false => component.queue.add_after_failure(key.clone(), tick, Some(head)),
+            };
             for (write, status) in &refused {
                 let what = What::Refused {
                     key: write.operation.key(),

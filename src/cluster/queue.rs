@@ -100,9 +100,24 @@ impl WorkQueue {
 
     /// Adds a key that failed, behind its back-off. Returns the wait in ticks.
     pub fn add_after_failure(&mut self, key: WorkKey, now_tick: u64, cause: Option<FactId>) -> u64 {
+        self.add_failed(key, now_tick, cause, back_off_ticks)
+    }
+
+    /// The same for a failure that another try in the same tick meets again: the first eight tries all fall into one second.
+    pub fn add_after_refusal(&mut self, key: WorkKey, now_tick: u64, cause: Option<FactId>) -> u64 {
+        self.add_failed(key, now_tick, cause, |failures| passed_ticks(failures) - passed_ticks(failures - 1))
+    }
+
+    fn add_failed(
+        &mut self,
+        key: WorkKey,
+        now_tick: u64,
+        cause: Option<FactId>,
+        wait_ticks: fn(u32) -> u64,
+    ) -> u64 {
         let failures = self.failures.get(&key).copied().unwrap_or(0) + 1;
         self.failures.insert(key.clone(), failures);
-        let wait_ticks = back_off_ticks(failures);
+        let wait_ticks = wait_ticks(failures);
         self.add(key, now_tick + wait_ticks, cause);
         wait_ticks
     }
@@ -168,10 +183,28 @@ fn back_off_ticks(failures: u32) -> u64 {
     milliseconds.div_ceil(1000).min(MAX_BACK_OFF_TICKS)
 }
 
+/// The ticks between a first try and the one after that many failures: the sum of the waits, in whole seconds.
+fn passed_ticks(failures: u32) -> u64 {
+    // Doubled eighteen times, 5 ms are more than the longest wait.
+    let (doubled, longest) = (failures.min(18), failures.saturating_sub(18));
+    5 * ((1 << doubled) - 1) / 1000 + u64::from(longest) * MAX_BACK_OFF_TICKS
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::api::kind::Kind;
+
+    #[test]
+    fn refused_tries_fall_into_ticks_as_their_waits_add_up() {
+        let mut queue = WorkQueue::default();
+        let mut tick = 0;
+        let tries = (0..11).map(|_| {
+            tick += queue.add_after_refusal(key("a"), tick, None);
+            tick
+        });
+        assert_eq!(tries.collect::<Vec<_>>(), [0, 0, 0, 0, 0, 0, 0, 1, 2, 5, 10]);
+    }
 
     fn key(name: &str) -> WorkKey {
         WorkKey::Object(ObjectKey::new(Kind::Pod, "demo", name))

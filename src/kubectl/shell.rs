@@ -7,9 +7,11 @@
 mod block;
 mod fault;
 mod fill;
+mod jq;
 mod line;
 pub(crate) mod network;
 mod pattern;
+mod plain;
 mod tools;
 
 pub use tools::Repeated;
@@ -335,6 +337,7 @@ impl Script {
                     return None;
                 }
             };
+            plain::unaliased(&mut words, session);
             if words.first().is_some_and(|word| word == "xargs") {
                 words = fill::arguments(&words, input.take().as_deref());
             }

@@ -296,13 +296,12 @@ fn what_is_not_here_yet_says_so() {
     check(
         &mut terminal(),
         &[
-            ("kubectl proxy", "E|error: kubectl proxy is not in this release of Kubestep\n[exit 1]\n"),
             ("kubectl get csidrivers", "E|No resources found\n"),
             (
                 "kubectl get csidriver x",
                 "E|Error from server (NotFound): csidrivers.storage.k8s.io \"x\" not found\n[exit 1]\n",
             ),
-            ("helm ls", "E|helm is not in this release of Kubestep; try `help`\n[exit 127]\n"),
+            ("helm ls", "E|helm: command not found: apply manifests instead\n[exit 127]\n"),
             ("kubctl get pods", "E|kubctl: command not found\n[exit 127]\n"),
         ],
     );

@@ -11,6 +11,7 @@ use kubestep::api::time::Timestamp;
 use kubestep::cluster::component::Outcome;
 use kubestep::cluster::controllers::replicaset;
 use kubestep::cluster::controllers::replicaset::victims::{Criterion, plan_victims};
+use kubestep::cluster::fact::What;
 use kubestep::cluster::queue::WorkKey;
 use kubestep::cluster::server::request::Verb;
 use kubestep::cluster::server::status::Status;
@@ -596,13 +597,10 @@ fn under_quota(replicas: i64, allowed: i64) -> (usize, usize) {
     for _ in 0..3 {
         scene.ticks(1);
         seen.0 = scene.list(Kind::Pod).len();
-        let failed: i64 = scene
-            .list(Kind::Event)
-            .iter()
-            .filter(|event| event["reason"] == "FailedCreate")
-            .map(|event| event["count"].as_i64().unwrap_or(1))
-            .sum();
-        seen.1 = failed as usize;
+        // Of the tries within a tick, the first counts.
+        let refused = scene.facts.iter().filter(|fact| matches!(fact.what, What::Refused { .. }));
+        let step = refused.clone().map(|fact| fact.step).min();
+        seen.1 = refused.filter(|fact| Some(fact.step) == step).count();
         if seen != (0, 0) {
             break;
         }

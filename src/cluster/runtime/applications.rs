@@ -136,6 +136,28 @@ const APPLICATIONS: &[Application] = &[
     application("kennethreitz/httpbin", &[80], Answering::Names),
     application("hashicorp/http-echo", &[5678], Answering::Names),
     application("gcr.io/google-samples/hello-app", &[8080], Answering::Names),
+    application("us-docker.pkg.dev/google-samples/containers/gke/hello-app", &[8080], Answering::Names),
+    Application {
+        log: &["Kubernetes Bootcamp App Started"],
+        ..application("gcr.io/google-samples/kubernetes-bootcamp", &[8080], Answering::Names)
+    },
+    Application {
+        log: &["Kubernetes Bootcamp App Started"],
+        ..application("jocatalin/kubernetes-bootcamp", &[8080], Answering::Names)
+    },
+    application(
+        "us-docker.pkg.dev/google-samples/containers/gke/gb-frontend",
+        &[80],
+        Answering::Welcome("the guestbook"),
+    ),
+    application(
+        "us-docker.pkg.dev/google-samples/containers/gke/gb-redis-follower",
+        &[6379],
+        Answering::NotHttp,
+    ),
+    application("registry.k8s.io/redis", &[6379], Answering::NotHttp),
+    application("registry.k8s.io/nginx-slim", &[80], Answering::Welcome("nginx")),
+    application("registry.k8s.io/hpa-example", &[80], Answering::Welcome("OK!")),
     application("registry.k8s.io/echoserver", &[8080], Answering::Names),
     application("registry.k8s.io/e2e-test-images/agnhost", &[8080], Answering::Names),
     Application {

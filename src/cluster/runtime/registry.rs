@@ -61,6 +61,14 @@ const KNOWN: &[(&str, i64, Option<(u32, u32)>)] = &[
     ("registry.k8s.io/busybox", 2, None),
     ("registry.k8s.io/metrics-server/metrics-server", 20, None),
     ("gcr.io/google-samples/hello-app", 11, None),
+    ("gcr.io/google-samples/kubernetes-bootcamp", 81, Some((2, 0))),
+    ("jocatalin/kubernetes-bootcamp", 81, Some((2, 0))),
+    ("us-docker.pkg.dev/google-samples/containers/gke/gb-frontend", 150, None),
+    ("us-docker.pkg.dev/google-samples/containers/gke/gb-redis-follower", 40, None),
+    ("us-docker.pkg.dev/google-samples/containers/gke/hello-app", 11, None),
+    ("registry.k8s.io/redis", 40, None),
+    ("registry.k8s.io/nginx-slim", 40, None),
+    ("registry.k8s.io/hpa-example", 170, None),
     ("registry.example/demo/api", 24, Some((2, 9))),
 ];
 

@@ -27,7 +27,7 @@ use crate::api::kinds::policy::ResourceQuota;
 use crate::api::kinds::storage::{PersistentVolumeClaim, StorageClass};
 use crate::api::kinds::stored::{LimitRange, PriorityClass, RuntimeClass, ServiceAccount};
 use crate::api::kinds::workloads::DaemonSet;
-use crate::api::meta::ObjectKey;
+use crate::api::meta::{ObjectKey, ObjectMeta};
 use crate::api::object::{Object, Resource};
 use crate::cluster::store::Store;
 use crate::cluster::usage;
@@ -233,7 +233,7 @@ fn admit_pod(transaction: &mut Transaction<'_>, pod: &mut Pod) -> Result<(), Sta
     if let Some(class) = pod.spec.rest.get("runtimeClassName").and_then(Value::as_str) {
         let Some(class) = transaction.store.get::<RuntimeClass>("", class).cloned() else {
             let why = format!("pod rejected: RuntimeClass \"{class}\" not found");
-            return Err(Status::forbidden(Kind::Pod, &pod.meta.name, &why));
+            return Err(Status::forbidden(Kind::Pod, name_so_far(&pod.meta), &why));
         };
         add_runtime_class(pod, &class)?;
     } else if !pod.spec.overhead.is_empty() {
@@ -249,7 +249,7 @@ fn admit_pod(transaction: &mut Transaction<'_>, pod: &mut Pod) -> Result<(), Sta
             }
         }
         if spec.priority.is_none() {
-            let (priority, preemption) = priority_of(transaction, &pod.meta.name, spec)?;
+            let (priority, preemption) = priority_of(transaction, name_so_far(&pod.meta), spec)?;
             spec.priority = Some(priority);
             spec.rest.set("preemptionPolicy", Some(json!(preemption)));
         }
@@ -445,6 +445,12 @@ fn priority_of(transaction: &Transaction<'_>, name: &str, spec: &PodSpec) -> Res
     }
 }
 
+/// What a Pod is called before its name is made up, which is done between the admission that changes it and the one that checks.
+fn name_so_far(meta: &ObjectMeta) -> &str {
+    let is_made_up = !meta.generate_name.is_empty() && meta.name.starts_with(&meta.generate_name);
+    if is_made_up { &meta.generate_name } else { &meta.name }
+}
+
 /// What every Pod puts up with for five minutes, so that a short absence of its node costs nothing.
 pub(super) fn default_tolerations() -> impl Iterator<Item = Toleration> {
     ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"].into_iter().map(|key| Toleration {
@@ -481,7 +487,7 @@ fn add_service_account(transaction: &mut Transaction<'_>, pod: &mut Pod) -> Resu
         let why = format!(
             "error looking up service account {namespace}/{name}: serviceaccount \"{name}\" not found"
         );
-        return Err(Status::forbidden(Kind::Pod, &pod.meta.name, &why));
+        return Err(Status::forbidden(Kind::Pod, name_so_far(&pod.meta), &why));
     }
     let of_account = |field: &str| account.and_then(|account| account.rest.get(field)).cloned();
     let own = pod.spec.rest.get("automountServiceAccountToken").cloned();

@@ -5,7 +5,7 @@
 //! Models: `k8s.io/kubectl/pkg/cmd/delete/delete.go` (v1.36).
 //! Leaves out: `--interactive`.
 
-mod raw;
+pub(super) mod raw;
 
 use serde_json::Value;
 

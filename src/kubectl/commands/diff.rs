@@ -122,15 +122,21 @@ fn mask(kind: &str, value: &mut Value) {
 
 /// The differences of two texts as `diff -u -N` prints them; nothing when they are equal.
 fn unified(live: &str, merged: &str, name: &str, call: &Call) -> String {
-    let (old, new): (Vec<&str>, Vec<&str>) = (live.lines().collect(), merged.lines().collect());
-    let edits = edits(&old, &new);
-    if edits.iter().all(|(sign, _)| *sign == ' ') {
-        return String::new();
+    let changes = hunks(live, merged);
+    if changes.is_empty() {
+        return changes;
     }
     let number = 1_000_000_000 + call.host.now().0 % 1_000_000_000;
     let time = call.host.now().to_string().replace('T', " ").replace('Z', ".000000000 +0000");
     let (from, to) = (format!("/tmp/LIVE-{number}/{name}"), format!("/tmp/MERGED-{number}/{name}"));
-    let mut out = format!("diff -u -N {from} {to}\n--- {from}\t{time}\n+++ {to}\t{time}\n");
+    format!("diff -u -N {from} {to}\n--- {from}\t{time}\n+++ {to}\t{time}\n{changes}")
+}
+
+/// The changed places of two texts, each with the lines around it; nothing when they are equal.
+pub(in crate::kubectl) fn hunks(old: &str, new: &str) -> String {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let edits = edits(&old, &new);
+    let mut out = String::new();
     let changed: Vec<usize> = (0..edits.len()).filter(|&at| edits[at].0 != ' ').collect();
     let mut at = 0;
     while at < changed.len() {

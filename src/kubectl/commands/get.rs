@@ -1,11 +1,11 @@
 //! `kubectl get`: one or many objects.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/get/get.go` (v1.36).
-//! Leaves out: `--raw`, `--chunk-size`, `--subresource`.
+//! Leaves out: `--chunk-size`, which changes no output; `--subresource`.
 
 use serde_json::Value;
 
-use super::{Call, Pending, WATCH, files};
+use super::{Call, Pending, WATCH, files, raw};
 use crate::api::discovery;
 use crate::api::kind::Kind;
 use crate::api::meta::{ObjectKey, Revision};
@@ -46,6 +46,9 @@ pub const FLAGS: &[&[Flag]] = &[
 
 /// Shows objects, or starts to watch them.
 pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
+    if let Some(address) = call.text("raw") {
+        return raw::get(call, &address);
+    }
     let format = Format::of(&call.flags, true)?;
     if call.args.is_empty() && !call.flags.given("filename") {
         call.warn(

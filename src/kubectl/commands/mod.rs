@@ -28,6 +28,7 @@ pub mod label;
 pub mod logs;
 pub mod patch;
 mod pod_of;
+pub mod raw;
 pub mod replace;
 pub mod rollout;
 pub mod run;
@@ -434,7 +435,13 @@ pub const ALL: &[Command] = &[
         run: Run::Does(streams::port_forward),
         ..NOTHING
     },
-    later("proxy", "Run a proxy to the Kubernetes API server"),
+    Command {
+        name: "proxy",
+        about: "Run a proxy to the Kubernetes API server",
+        flags: raw::PROXY,
+        run: Run::Does(raw::proxy),
+        ..NOTHING
+    },
     Command {
         name: "cp",
         about: "Copy files and directories to and from containers",

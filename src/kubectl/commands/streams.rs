@@ -78,8 +78,8 @@ pub fn debug(call: &mut Call) -> Result<Option<Pending>, Failure> {
     Err(not_here(call))
 }
 
-/// One local port, and where it leads.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One local port, and where it leads: to a Pod, or without one to the API server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forward {
     /// The local port.
     pub local: i32,
@@ -119,8 +119,25 @@ pub fn port_forward(call: &mut Call) -> Result<Option<Pending>, Failure> {
             "Forwarding from 127.0.0.1:{local} -> {remote}\nForwarding from [::1]:{local} -> {remote}"
         ));
     }
-    call.session.forwards.clone_from(&forwards);
-    Ok(Some(Pending::Forward(Forwarding { forwards })))
+    Ok(Some(forwarding(call, forwards)))
+}
+
+/// Remembers ports and keeps them open; those that lead elsewhere stay, as they are other commands' in a real terminal.
+pub(super) fn forwarding(call: &mut Call, forwards: Vec<Forward>) -> Pending {
+    let known = &mut call.session.forwards;
+    known.retain(|old| old.pod.is_empty() != forwards.iter().all(|new| new.pod.is_empty()));
+    known.retain(|old| forwards.iter().all(|new| new.local != old.local));
+    known.extend(forwards.iter().cloned());
+    Pending::Forward(Forwarding { forwards })
+}
+
+impl Forward {
+    /// Whether there is still something at its end.
+    pub fn is_alive(&self, host: &dyn Host) -> bool {
+        let pod = host.store().get::<Pod>(&self.namespace, &self.pod);
+        self.pod.is_empty()
+            || pod.is_some_and(|pod| pod.meta.uid == self.uid && pod.status.phase == "Running")
+    }
 }
 
 fn required(call: &Call) -> Failure {
@@ -194,11 +211,7 @@ pub struct Forwarding {
 impl Forwarding {
     /// Ends when the Pod has ended.
     pub fn poll(&self, host: &dyn Host) -> Poll {
-        let alive = self.forwards.iter().all(|forward| {
-            let pod = host.store().get::<Pod>(&forward.namespace, &forward.pod);
-            pod.is_some_and(|pod| pod.meta.uid == forward.uid && pod.status.phase == "Running")
-        });
-        if alive {
+        if self.forwards.iter().all(|forward| forward.is_alive(host)) {
             return Poll::default();
         }
         let printed = Output { stderr: "error: lost connection to pod\n".to_string(), ..Output::default() };

@@ -18,6 +18,14 @@ pub const FLAGS: &[&[Flag]] =
 pub const KUBERNETES: &str = "v1.36.2";
 const KUSTOMIZE: &str = "v5.8.1";
 
+/// What only a server says of its version.
+pub(super) const OF_SERVER: &[(&str, &str)] = &[
+    ("emulationMajor", "1"),
+    ("emulationMinor", "36"),
+    ("minCompatibilityMajor", "1"),
+    ("minCompatibilityMinor", "35"),
+];
+
 /// Says which versions of client and server these are.
 pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let client_only = call.flags.on("client");
@@ -34,16 +42,7 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     }
     // In the order of the fields, which is not that of the alphabet.
     let client = fields(&format, "clientVersion", &[]);
-    let server = fields(
-        &format,
-        "serverVersion",
-        &[
-            ("emulationMajor", "1"),
-            ("emulationMinor", "36"),
-            ("minCompatibilityMajor", "1"),
-            ("minCompatibilityMinor", "35"),
-        ],
-    );
+    let server = fields(&format, "serverVersion", OF_SERVER);
     let kustomize = match format.as_str() {
         "yaml" => format!("kustomizeVersion: {KUSTOMIZE}\n"),
         _ => format!("  \"kustomizeVersion\": \"{KUSTOMIZE}\""),
@@ -59,7 +58,7 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
 }
 
 /// One version as JSON or YAML; some fields only a server has.
-fn fields(format: &str, title: &str, of_server: &[(&str, &str)]) -> String {
+pub(super) fn fields(format: &str, title: &str, of_server: &[(&str, &str)]) -> String {
     let mut all = vec![("major", "1"), ("minor", "36")];
     all.extend(of_server);
     all.extend([

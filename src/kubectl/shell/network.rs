@@ -7,9 +7,11 @@
 
 use crate::api::kinds::networking::Service;
 use crate::api::kinds::pod::Pod;
+use crate::api::manifest;
 use crate::cluster::network::dns::{self, Answer};
 use crate::cluster::network::trace::{Sees, Trace, TraceRequest, Url};
 use crate::i18n::{Language, catalogue};
+use crate::kubectl::commands::raw::{self, Answer as Raw};
 use crate::kubectl::commands::streams::Forward;
 use crate::kubectl::execution::Output;
 use crate::kubectl::host::Host;
@@ -211,9 +213,12 @@ fn request(
         }
         Place::Outside if is_local => {
             let forward = forwards.iter().find(|forward| forward.local == request.url.port);
-            let Some(forward) = forward.filter(|forward| is_alive(host, forward)) else {
+            let Some(forward) = forward.filter(|forward| forward.is_alive(host)) else {
                 return answer(command, &asked, &refused(&request.url));
             };
+            if forward.pod.is_empty() {
+                return answer(command, &asked, &through_proxy(url, number, request.url, host));
+            }
             let told = request.host.take().unwrap_or_else(|| request.url.host.clone());
             request.host = Some(told);
             request.url.host = ip_of(host, &forward.namespace, &forward.pod);
@@ -230,9 +235,16 @@ fn ip_of(host: &dyn Host, namespace: &str, name: &str) -> String {
     host.store().get::<Pod>(namespace, name).map(|pod| pod.status.pod_ip.to_string()).unwrap_or_default()
 }
 
-fn is_alive(host: &dyn Host, forward: &Forward) -> bool {
-    let pod = host.store().get::<Pod>(&forward.namespace, &forward.pod);
-    pod.is_some_and(|pod| pod.meta.uid == forward.uid && pod.status.phase == "Running")
+/// What the API server answers through `kubectl proxy`, in lines, as it does for a curl.
+fn through_proxy(address: &str, number: u64, url: Url, host: &mut dyn Host) -> Seen {
+    let below = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let path = below.find('/').map_or("/", |at| &below[at..]);
+    let (code, body) = match raw::answer(host, number, path) {
+        Ok(Raw::Json(value)) => (200, manifest::to_json_pretty(&value)),
+        Ok(Raw::Text(code, text)) => (code, text),
+        Err(status) => (status.code, manifest::to_json_pretty(&status.to_value())),
+    };
+    Seen { sees: Sees::Status(code), body, url }
 }
 
 /// What a client saw of a request.

@@ -2,9 +2,10 @@
 
 use super::network::{self, Place};
 use super::pattern::Pattern;
+use super::plain::{ALIAS, alias, alias_of, base64, date, diff, echo, jq};
 use super::{CLEAR, fault, line};
 use crate::api::time::Timestamp;
-use crate::cluster::runtime::script::holds;
+use crate::cluster::runtime::script::{holds, seq};
 use crate::kubectl::commands::Pending;
 use crate::kubectl::execution::{Execution, Output, Poll};
 use crate::kubectl::host::Host;
@@ -12,19 +13,25 @@ use crate::kubectl::session::Session;
 
 /// The tools, and what each does.
 pub(crate) const TOOLS: &[(&str, &str)] = &[
+    ("alias", "give a command another name (alias k=kubectl)"),
     ("awk", "print columns ('{print $1}')"),
+    ("base64", "encode, or decode (-d)"),
     ("cat", "print files, or what is piped in"),
     ("clear", "empty the terminal"),
     ("curl", "send a request from outside the cluster (-s, -i, -I, -f, -H, -X, -o, -w)"),
     ("cut", "keep columns (-d, -f)"),
+    ("date", "print the cluster's time (+%H:%M)"),
+    ("diff", "compare two files"),
     ("dig", "look up a name (+short)"),
-    ("echo", "print its arguments"),
+    ("echo", "print its arguments (-n, -e)"),
+    ("env", "list the variables"),
     ("export", "set a variable"),
     ("fault", "break or mend a part of the cluster (stop kubelet node-2)"),
-    ("grep", "keep the lines that match (-i, -v, -c, -n, -o, -w, -E, -F)"),
+    ("grep", "keep the lines that match (-i, -v, -c, -n, -o, -w, -A 2, -B 2, -C 2, -E, -F)"),
     ("head", "keep the first lines (-n 10)"),
     ("help", "list the commands"),
     ("history", "list the lines that were run"),
+    ("jq", "filter JSON ('.items[].metadata.name', -r, -c)"),
     ("ls", "list the files"),
     ("nslookup", "look up a name"),
     ("sed", "replace in every line ('s/old/new/g')"),
@@ -36,18 +43,26 @@ pub(crate) const TOOLS: &[(&str, &str)] = &[
     ("test", "compare texts, numbers and files ([ \"$a\" = b ])"),
     ("tr", "replace characters (-d)"),
     ("uniq", "drop lines equal to the one before (-c)"),
+    ("unset", "forget a variable"),
+    ("vi", "open a file in the editor (also vim, nano)"),
     ("watch", "run a command again and again (-n 2)"),
     ("wc", "count lines, words and bytes (-l, -w, -c)"),
     ("wget", "send a request (-qO-)"),
     ("xargs", "run a command with what is piped in"),
 ];
 
-/// The most numbers that `seq` prints.
-const SEQ_LIMIT: usize = 1000;
-
-/// Tools that people may expect and that a later release has.
-const LATER: &[&str] =
-    &["jq", "less", "vi", "vim", "nano", "kubectx", "kubens", "helm", "minikube", "kind", "docker"];
+/// Tools of a real machine that have nothing to do here, and what does their work.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("docker", "images come from the simulated registry"),
+    ("helm", "apply manifests instead"),
+    ("kind", "the cluster is there already"),
+    ("kubectx", "use `kubectl config use-context`"),
+    ("kubens", "use `kubectl config set-context --current --namespace=NAME`"),
+    ("minikube", "the cluster is there already; `kubectl get nodes -o wide` shows addresses"),
+    ("openssl", "there are no keys to make here"),
+    ("ssh", "nodes have no shell; `kubectl debug node/NAME` looks into one"),
+    ("sudo", "you may do everything already"),
+];
 
 /// Runs a tool.
 pub(super) fn run(
@@ -83,7 +98,35 @@ pub(super) fn run(
             network::run(&words, &Place::Outside, session.requests - 1, &session.forwards, host)
         }
         "clear" => Output::of(CLEAR),
-        "echo" => Output::of(format!("{}\n", args.join(" "))),
+        "echo" | "printf" => echo(command, args),
+        "alias" => alias(args, session),
+        "unalias" => {
+            session.variables.retain(|(name, _)| !args.iter().any(|arg| *name == alias_of(arg)));
+            Output::default()
+        }
+        "unset" => {
+            session.variables.retain(|(name, _)| !args.contains(name));
+            Output::default()
+        }
+        "env" | "printenv" => {
+            let shown = session.variables.iter().filter(|(name, _)| !name.starts_with(ALIAS));
+            Output::of(shown.map(|(name, value)| format!("{name}={value}\n")).collect::<String>())
+        }
+        "base64" => base64(args, input, host),
+        "date" => date(args, host.now()),
+        "diff" => diff(args, input, host),
+        "jq" => jq(args, input, host),
+        "less" | "more" => cat(args, input, host),
+        "vi" | "vim" | "nano" | "code" => {
+            let Some(name) = args.iter().find(|arg| !arg.starts_with('-')) else {
+                return failed(&format!("usage: {command} FILE"), 1);
+            };
+            let text = host.file(name).unwrap_or_default();
+            match host.open(name, &text) {
+                true => Output::default(),
+                false => failed(&format!("{command}: there is no editor here"), 1),
+            }
+        }
         "true" | ":" => Output::default(),
         "fault" => fault::run(args, session, host),
         "false" => Output { exit: 1, ..Output::default() },
@@ -96,15 +139,10 @@ pub(super) fn run(
             Output::of(lines.collect::<String>())
         }
         "ls" => Output::of(host.files().iter().map(|name| format!("{name}\n")).collect::<String>()),
-        "seq" => {
-            let bounds: Vec<i64> = args.iter().filter_map(|word| word.parse().ok()).collect();
-            let (from, to) = match bounds.as_slice() {
-                [to] => (1, *to),
-                [from, to] => (*from, *to),
-                _ => return failed("usage: seq [FIRST] LAST", 1),
-            };
-            Output::of((from..=to).take(SEQ_LIMIT).map(|number| format!("{number}\n")).collect::<String>())
-        }
+        "seq" => match seq(args) {
+            Some(numbers) => Output::of(numbers.iter().map(|number| format!("{number}\n")).collect::<String>()),
+            None => failed("usage: seq [FIRST [STEP]] LAST", 1),
+        },
         "test" | "[" | "[[" => {
             let file = |name: &str| host.file(name).map(|text| !text.is_empty());
             match holds(args, &file) {
@@ -115,10 +153,10 @@ pub(super) fn run(
         "sort" => sort(args, input, host),
         "uniq" => uniq(args, input, host),
         "wc" => count(args, input, host),
-        _ if LATER.contains(&command) => {
-            failed(&format!("{command} is not in this release of Kubestep; try `help`"), 127)
-        }
-        _ => failed(&format!("{command}: command not found"), 127),
+        _ => match ELSEWHERE.iter().find(|(name, _)| *name == command) {
+            Some((_, why)) => failed(&format!("{command}: command not found: {why}"), 127),
+            None => failed(&format!("{command}: command not found"), 127),
+        },
     }
 }
 
@@ -140,7 +178,7 @@ fn write(
     Output::of(if passes_on { input } else { "" })
 }
 
-fn failed(message: &str, exit: i32) -> Output {
+pub(super) fn failed(message: &str, exit: i32) -> Output {
     Output { stderr: format!("{message}\n"), exit, ..Output::default() }
 }
 
@@ -154,7 +192,7 @@ fn help() -> String {
 }
 
 /// The options (letters without dashes, and values) and the other arguments.
-fn options(args: &[String], with_value: &str) -> (Vec<(char, String)>, Vec<String>) {
+pub(super) fn options(args: &[String], with_value: &str) -> (Vec<(char, String)>, Vec<String>) {
     let (mut options, mut others) = (Vec::new(), Vec::new());
     let mut args = args.iter();
     while let Some(arg) = args.next() {
@@ -184,7 +222,7 @@ fn options(args: &[String], with_value: &str) -> (Vec<(char, String)>, Vec<Strin
 }
 
 /// The text to work on: the files named, or what is piped in.
-fn text(command: &str, files: &[String], input: Option<&str>, host: &dyn Host) -> Result<String, Output> {
+pub(super) fn text(command: &str, files: &[String], input: Option<&str>, host: &dyn Host) -> Result<String, Output> {
     if files.is_empty() {
         return Ok(input.unwrap_or_default().to_string());
     }
@@ -206,11 +244,16 @@ fn cat(args: &[String], input: Option<&str>, host: &dyn Host) -> Output {
 }
 
 fn grep(command: &str, args: &[String], input: Option<&str>, host: &dyn Host) -> Output {
-    let (options, mut others) = options(args, "eAB");
+    let (options, mut others) = options(args, "eABCm");
     let on = |letter: char| options.iter().any(|(option, _)| *option == letter);
+    let around = |letter: char| {
+        let given = options.iter().rev().find(|(option, _)| *option == letter || *option == 'C');
+        given.and_then(|(_, count)| count.parse::<usize>().ok()).unwrap_or(0)
+    };
+    let (before, after) = (around('B'), around('A'));
     let pattern = match options.iter().find(|(option, _)| *option == 'e') {
         Some((_, pattern)) => pattern.clone(),
-        None if others.is_empty() => return failed("usage: grep [-icnovwEF] PATTERN [FILE]", 2),
+        None if others.is_empty() => return failed("usage: grep [-ABCcEFimnoqvw] PATTERN [FILE]", 2),
         None => others.remove(0),
     };
     let pattern = if on('F') || command == "fgrep" {
@@ -223,27 +266,41 @@ fn grep(command: &str, args: &[String], input: Option<&str>, host: &dyn Host) ->
         Err(failure) => return failure,
     };
     let is_word = |character: Option<&char>| character.is_some_and(|c| c.is_alphanumeric() || *c == '_');
+    let most = options.iter().find(|(option, _)| *option == 'm');
+    let most = most.and_then(|(_, most)| most.parse().ok()).unwrap_or(usize::MAX);
+    let lines: Vec<&str> = text.lines().collect();
     let (mut out, mut found) = (String::new(), 0_usize);
-    for (index, line) in text.lines().enumerate() {
+    // The first line that is not printed yet, and up to where lines after a match are printed.
+    let (mut next, mut until) = (0, 0);
+    for (index, line) in lines.iter().enumerate() {
         let characters: Vec<char> = line.chars().collect();
         let place = pattern.find(line).filter(|&(from, to)| {
             !on('w') || !(from > 0 && is_word(characters.get(from - 1)) || is_word(characters.get(to)))
         });
-        if place.is_some() == on('v') {
+        let is_found = place.is_some() != on('v') && found < most;
+        found += usize::from(is_found);
+        if on('c') || on('q') || !(is_found || index < until) {
             continue;
         }
-        found += 1;
-        if on('c') || on('q') {
-            continue;
+        let first = if is_found { index.saturating_sub(before).max(next) } else { index };
+        if before + after > 0 && next > 0 && first > next {
+            out.push_str("--\n");
         }
-        if on('n') {
-            out.push_str(&format!("{}:", index + 1));
+        for (number, line) in lines.iter().enumerate().take(index + 1).skip(first) {
+            let matches = number == index && is_found;
+            if on('n') {
+                out.push_str(&format!("{}{}", number + 1, if matches { ':' } else { '-' }));
+            }
+            match place.filter(|_| on('o') && matches) {
+                Some((from, to)) => out.extend(&characters[from..to]),
+                None => out.push_str(line),
+            }
+            out.push('\n');
         }
-        match place.filter(|_| on('o')) {
-            Some((from, to)) => out.extend(&characters[from..to]),
-            None => out.push_str(line),
+        next = index + 1;
+        if is_found {
+            until = index + 1 + after;
         }
-        out.push('\n');
     }
     if on('c') {
         out = format!("{found}\n");

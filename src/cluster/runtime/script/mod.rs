@@ -17,7 +17,7 @@ mod network;
 mod tools;
 mod words;
 
-pub(crate) use tools::holds;
+pub(crate) use tools::{holds, seq};
 
 use std::collections::{BTreeMap, BTreeSet};
 

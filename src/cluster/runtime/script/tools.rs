@@ -158,15 +158,7 @@ impl Shell<'_> {
             "nproc" => self.put(["2".to_string()], target),
             "cat" | "head" | "tail" | "wc" | "grep" | "sort" | "uniq" | "tee" | "tr" | "cut" | "awk"
             | "sed" | "tac" | "nl" | "xargs" => code = self.filter(name, arguments, target),
-            "seq" => {
-                let bounds: Vec<i64> = plain.iter().filter_map(|word| word.parse().ok()).collect();
-                let (from, to) = match bounds.as_slice() {
-                    [to] => (1, *to),
-                    [from, to] | [from, _, to] => (*from, *to),
-                    _ => (1, 0),
-                };
-                self.put((from..=to).take(1000).map(|number| number.to_string()), target);
-            }
+            "seq" => self.put(seq(arguments).unwrap_or_default(), target),
             "test" | "[" | "[[" => match self.test(arguments) {
                 Some(holds) => code = i32::from(!holds),
                 None => return Flow::Endless,
@@ -517,4 +509,19 @@ fn pi(digits: usize) -> String {
     }
     let shown: String = shown.into_iter().map(char::from).collect();
     if shown.is_empty() { whole.to_string() } else { format!("{whole}.{shown}") }
+}
+
+/// The numbers of `seq [FIRST [STEP]] LAST`, at most a thousand; `None` when a word is none.
+pub(crate) fn seq(words: &[String]) -> Option<Vec<String>> {
+    let words = words.iter().filter(|word| !matches!(word.as_str(), "-w" | "--"));
+    let bounds: Vec<i64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    let (from, step, to) = match bounds.as_slice() {
+        [to] => (1, 1, *to),
+        [from, to] => (*from, 1, *to),
+        [from, step, to] if *step != 0 => (*from, *step, *to),
+        _ => return None,
+    };
+    let numbers = std::iter::successors(Some(from), |number| number.checked_add(step));
+    let within = |number: &i64| if step > 0 { *number <= to } else { *number >= to };
+    Some(numbers.take_while(within).take(1000).map(|number| number.to_string()).collect())
 }

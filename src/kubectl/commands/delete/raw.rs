@@ -83,7 +83,7 @@ fn request_of(address: &str) -> Option<Request> {
 }
 
 /// A query's value without its `%` escapes.
-fn decoded(text: &str) -> String {
+pub(in crate::kubectl::commands) fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {
