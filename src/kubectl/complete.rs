@@ -101,9 +101,9 @@ fn files(host: &dyn Host) -> Vec<Candidate> {
 
 fn is_here(command: &Command) -> bool {
     match &command.run {
-        Run::Later => false,
         Run::Group(commands) => commands.iter().any(is_here),
         Run::Does(_) | Run::Either(..) => true,
+        Run::Later => false,
     }
 }
 

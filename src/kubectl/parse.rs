@@ -98,6 +98,11 @@ impl Flags {
         self.0.contains_key(name)
     }
 
+    /// Gives a flag a text, as if it had been typed last.
+    pub fn set(&mut self, name: &'static str, text: &str) {
+        self.0.entry(name).or_default().push(text.to_string());
+    }
+
     /// The last text given.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.last().map(String::as_str)

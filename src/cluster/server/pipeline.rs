@@ -337,7 +337,7 @@ fn replace(
     let result =
         authz::refuse_escalation(transaction.store, identity, Some(stored), &object).and_then(|()| {
             match request.subresource.as_str() {
-                "status" => transaction.update_status(object),
+                "status" | "approval" => transaction.update_status(object),
                 _ => transaction.update(object),
             }
         });

@@ -1,19 +1,18 @@
 //! `kubectl cluster-info`, `kubectl api-versions` and `kubectl top`: what the server says of itself.
 //!
 //! Models: `k8s.io/kubectl/pkg/cmd/clusterinfo/clusterinfo.go`, `pkg/cmd/apiresources/apiversions.go` (v1.36).
-//! Leaves out: `cluster-info dump`.
+//! Leaves out: the logs at the end of `cluster-info dump`, its files.
 
-use super::{Call, Pending, config};
+use super::{Call, Command, NOTHING, Pending, Run, config, raw};
 use crate::api::kind::Kind;
+use crate::api::manifest;
 use crate::kubectl::failure::Failure;
+use crate::kubectl::flags;
+use crate::kubectl::parse::{Flag, Takes};
 use crate::kubectl::resources::{self, Narrowing};
 
 /// Says where the control plane and the Services of the system are.
 pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
-    if let Some(word) = call.args.first() {
-        let word = word.clone();
-        return Err(Failure::error(format!("{} {word} is not in this release of Kubestep", call.path)));
-    }
     let narrowing = Narrowing {
         namespace: Some("kube-system".to_string()),
         labels: Some("kubernetes.io/cluster-service=true".to_string()),
@@ -39,6 +38,49 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         ));
     }
     call.say("\nTo further debug and diagnose cluster problems, use 'kubectl cluster-info dump'.");
+    Ok(None)
+}
+
+/// The commands below `cluster-info`.
+pub const COMMANDS: &[Command] = &[Command {
+    name: "dump",
+    about: "Dump relevant information for debugging and diagnosis",
+    flags: &[
+        flags::OUTPUT,
+        flags::ALL_NAMESPACES,
+        &[Flag::long("namespaces", Takes::List), Flag::long("output-directory", Takes::Text)],
+    ],
+    run: Run::Does(dump),
+    ..NOTHING
+}];
+
+/// Prints what the cluster holds of the kinds that matter, namespace after namespace.
+fn dump(call: &mut Call) -> Result<Option<Pending>, Failure> {
+    let mut namespaces = call.flags.list("namespaces");
+    if call.flags.on("all-namespaces") {
+        namespaces = call.host.store().objects_of(Kind::Namespace).map(|it| it.meta().name.to_string()).collect();
+    } else if namespaces.is_empty() {
+        namespaces = vec!["kube-system".to_string(), call.namespace().to_string()];
+        namespaces.dedup();
+    }
+    let mut addresses = vec!["/api/v1/nodes".to_string()];
+    for namespace in &namespaces {
+        for (group, kinds) in [
+            ("api/v1", "events,replicationcontrollers,services"),
+            ("apis/apps/v1", "daemonsets,deployments,replicasets"),
+            ("api/v1", "pods"),
+        ] {
+            addresses.extend(kinds.split(',').map(|kind| format!("/{group}/namespaces/{namespace}/{kind}")));
+        }
+    }
+    let as_yaml = call.flags.text("output") == Some("yaml");
+    for address in addresses {
+        let answer = raw::answer(&mut *call.host, 0, &address).map_err(|status| Failure::server(&status))?;
+        if let raw::Answer::Json(value) = answer {
+            let text = if as_yaml { manifest::to_yaml(&value) } else { manifest::to_json_pretty(&value) };
+            call.output.stdout.push_str(&text);
+        }
+    }
     Ok(None)
 }
 

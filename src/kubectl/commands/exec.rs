@@ -108,7 +108,11 @@ pub(super) fn target(call: &mut Call, word: &str, what: &str) -> Result<(Pod, St
     Ok((pod, container))
 }
 
-fn ask(
+/// Asks the kubelet to run a program.
+///
+/// # Errors
+/// When the container cannot run it.
+pub(super) fn ask(
     call: &mut Call,
     pod: &Pod,
     container: &str,

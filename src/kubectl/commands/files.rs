@@ -51,7 +51,7 @@ impl Files {
 /// When a file does not exist.
 pub fn read(call: &Call) -> Result<Files, Failure> {
     if call.flags.given("kustomize") {
-        return Err(Failure::error("kustomizations are not in this release of Kubestep"));
+        return Err(super::local::no_kustomizations());
     }
     let mut files = Files::default();
     for name in call.flags.list("filename") {

@@ -5,7 +5,7 @@
 
 use super::{ALL, Call, Command, Pending, Run};
 use crate::kubectl::failure::Failure;
-use crate::kubectl::parse::Takes;
+use crate::kubectl::parse::{Flag, Takes};
 
 /// The groups of commands, each from its first command on, in the order of [`ALL`].
 const GROUPS: &[(&str, &str)] = &[
@@ -85,7 +85,7 @@ const FOOT: &str = "Usage:\n  kubectl [flags] [options]\n\nUse \"kubectl <comman
 
 fn listing() -> String {
     let mut out = String::new();
-    for command in ALL.iter().filter(|command| command.name != "help") {
+    for command in ALL.iter().filter(|command| !matches!(command.name, "help" | "options")) {
         if let Some((_, title)) = GROUPS.iter().find(|(first, _)| *first == command.name) {
             if !out.is_empty() {
                 out.push('\n');
@@ -118,6 +118,26 @@ pub fn of(call: &mut Call, command: &Command) {
     call.output.stdout.push_str(&text);
 }
 
+/// Flags, a line each, with what they are when nobody gives them.
+pub(super) fn options<'f>(flags: impl Iterator<Item = &'f Flag>) -> String {
+    let mut out = String::new();
+    for flag in flags {
+        let value = match flag.takes {
+            Takes::Nothing => "=false".to_string(),
+            Takes::Text => "=''".to_string(),
+            Takes::Number => "=0".to_string(),
+            Takes::Duration => "=0s".to_string(),
+            Takes::List | Takes::Texts => "=[]".to_string(),
+            Takes::Optional(default) => format!("='{default}'"),
+        };
+        match flag.short {
+            Some(short) => out.push_str(&format!("    -{short}, --{}{value}\n", flag.long)),
+            None => out.push_str(&format!("    --{}{value}\n", flag.long)),
+        }
+    }
+    out
+}
+
 fn text_of(path: &str, command: &Command) -> String {
     let mut out = match command.long {
         "" => format!("{}.\n\n", command.about),
@@ -135,20 +155,7 @@ fn text_of(path: &str, command: &Command) -> String {
     }
     if command.flags.iter().any(|flags| !flags.is_empty()) {
         out.push_str("Options:\n");
-        for flag in command.flags.iter().copied().flatten() {
-            let value = match flag.takes {
-                Takes::Nothing => "=false".to_string(),
-                Takes::Text => "=''".to_string(),
-                Takes::Number => "=0".to_string(),
-                Takes::Duration => "=0s".to_string(),
-                Takes::List | Takes::Texts => "=[]".to_string(),
-                Takes::Optional(default) => format!("='{default}'"),
-            };
-            match flag.short {
-                Some(short) => out.push_str(&format!("    -{short}, --{}{value}\n", flag.long)),
-                None => out.push_str(&format!("    --{}{value}\n", flag.long)),
-            }
-        }
+        out.push_str(&options(command.flags.iter().copied().flatten()));
         out.push('\n');
     }
     let usage = if command.usage.is_empty() { String::new() } else { format!("{} ", command.usage) };

@@ -12,6 +12,7 @@ pub mod cluster_info;
 pub mod config;
 pub mod cordon;
 pub mod create;
+pub mod debug;
 pub mod delete;
 pub mod describe;
 pub mod diff;
@@ -25,6 +26,7 @@ pub mod files;
 pub mod get;
 pub mod help;
 pub mod label;
+pub mod local;
 pub mod logs;
 pub mod patch;
 mod pod_of;
@@ -357,11 +359,17 @@ pub const ALL: &[Command] = &[
         run: Run::Does(autoscale::run),
         ..NOTHING
     },
-    later("certificate", "Modify certificate resources"),
+    Command {
+        name: "certificate",
+        about: "Modify certificate resources",
+        usage: "SUBCOMMAND",
+        run: Run::Group(local::CERTIFICATE),
+        ..NOTHING
+    },
     Command {
         name: "cluster-info",
         about: "Display cluster information",
-        run: Run::Does(cluster_info::run),
+        run: Run::Either(cluster_info::run, cluster_info::COMMANDS),
         ..NOTHING
     },
     Command {
@@ -459,8 +467,8 @@ pub const ALL: &[Command] = &[
     Command {
         name: "debug",
         about: "Create debugging sessions for troubleshooting workloads and nodes",
-        flags: streams::DEBUG,
-        run: Run::Does(streams::debug),
+        flags: debug::FLAGS,
+        run: Run::Does(debug::run),
         ..NOTHING
     },
     Command {
@@ -505,7 +513,12 @@ pub const ALL: &[Command] = &[
         run: Run::Does(wait::run),
         ..NOTHING
     },
-    later("kustomize", "Build a kustomization target from a directory or URL"),
+    Command {
+        name: "kustomize",
+        about: "Build a kustomization target from a directory or URL",
+        run: Run::Does(local::kustomize),
+        ..NOTHING
+    },
     Command {
         name: "label",
         about: "Update the labels on a resource",
@@ -520,10 +533,12 @@ pub const ALL: &[Command] = &[
         run: Run::Does(label::annotate),
         ..NOTHING
     },
-    later(
-        "completion",
-        "Output shell completion code for the specified shell (bash, zsh, fish, or powershell)",
-    ),
+    Command {
+        name: "completion",
+        about: "Output shell completion code for the specified shell (bash, zsh, fish, or powershell)",
+        run: Run::Does(local::completion),
+        ..NOTHING
+    },
     Command {
         name: "api-resources",
         about: "Print the supported API resources on the server",
@@ -545,8 +560,19 @@ pub const ALL: &[Command] = &[
         run: Run::Group(config::COMMANDS),
         ..NOTHING
     },
-    later("kuberc", "Manage kuberc configuration files"),
-    later("plugin", "Provides utilities for interacting with plugins"),
+    Command {
+        name: "kuberc",
+        about: "Manage kuberc configuration files",
+        run: Run::Does(local::kuberc),
+        ..NOTHING
+    },
+    Command {
+        name: "plugin",
+        about: "Provides utilities for interacting with plugins",
+        usage: "[flags]",
+        run: Run::Group(local::PLUGIN),
+        ..NOTHING
+    },
     Command {
         name: "version",
         about: "Print the client and server version information",
@@ -555,6 +581,12 @@ pub const ALL: &[Command] = &[
         ..NOTHING
     },
     Command { name: "help", about: "Help about any command", run: Run::Does(help::run), ..NOTHING },
+    Command {
+        name: "options",
+        about: "Print the list of flags inherited by all commands",
+        run: Run::Does(local::options),
+        ..NOTHING
+    },
 ];
 
 /// `--timeout` and `--watch` of the verbs that wait.

@@ -1,7 +1,7 @@
-//! `kubectl port-forward`, and what this terminal has no streams for: `cp`, `debug`, `proxy`.
+//! `kubectl port-forward` and `kubectl cp`.
 //!
-//! Models: `k8s.io/kubectl/pkg/cmd/portforward/portforward.go`, `pkg/cmd/cp`, `pkg/cmd/debug` (v1.36).
-//! Leaves out: everything of the last three but their refusals; `--address`.
+//! Models: `k8s.io/kubectl/pkg/cmd/portforward/portforward.go`, `pkg/cmd/cp` (v1.36).
+//! Leaves out: `--address`; copying directories, and `tar`, which a real container must have.
 
 use serde_json::Value;
 
@@ -14,7 +14,6 @@ use crate::api::object::Object;
 use crate::cluster::server::authz::Access;
 use crate::kubectl::execution::{Output, Poll};
 use crate::kubectl::failure::Failure;
-use crate::kubectl::flags;
 use crate::kubectl::host::Host;
 use crate::kubectl::parse::{Flag, Takes};
 use crate::kubectl::resources;
@@ -30,52 +29,66 @@ pub const CP: &[&[Flag]] = &[&[
     Flag::long("no-preserve", Takes::Nothing),
     Flag::long("retries", Takes::Number),
 ]];
-/// The flags of `debug`.
-pub const DEBUG: &[&[Flag]] = &[
-    flags::FILES,
-    &[
-        Flag::both("container", 'c', Takes::Text),
-        Flag::long("image", Takes::Text),
-        Flag::long("copy-to", Takes::Text),
-        Flag::long("target", Takes::Text),
-        Flag::long("profile", Takes::Text),
-        Flag::long("share-processes", Takes::Nothing),
-        Flag::long("env", Takes::Texts),
-        Flag::both("stdin", 'i', Takes::Nothing),
-        Flag::both("tty", 't', Takes::Nothing),
-        Flag::both("quiet", 'q', Takes::Nothing),
-    ],
-];
-
-fn not_here(call: &Call) -> Failure {
-    Failure::error(format!("{} is not in this release of Kubestep", call.path))
-}
-
 /// What a stream from a Pod asks of the server.
 pub(super) fn stream_of<'a>(pod: &'a Pod, subresource: &'a str) -> Access<'a> {
     Access { subresource, ..Access::to("create", Kind::Pod, &pod.meta.namespace, &pod.meta.name) }
 }
 
-/// Refuses to copy: files in containers are only those that their processes make.
+/// Copies a file between the editor and a container, by the programs `cat` and `tee` in it.
 pub fn cp(call: &mut Call) -> Result<Option<Pending>, Failure> {
-    if call.args.len() != 2 {
-        return Err(Failure::error("source and destination are required"));
+    let [source, destination] = call.args.clone().try_into().map_err(|_: Vec<String>| {
+        Failure::error("source and destination are required")
+    })?;
+    let remote = |word: &str| word.split_once(':').map(|(pod, path)| (pod.to_string(), path.to_string()));
+    let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_string();
+    match (remote(&source), remote(&destination)) {
+        (None, None) => Err(Failure::usage(
+            &call.path,
+            "one of src or dest must be a remote file specification",
+        )),
+        (Some(_), Some(_)) => Err(Failure::error("one of src or dest must be a local file specification")),
+        (_, Some((_, path))) | (Some((_, path)), _) if path.is_empty() => {
+            Err(Failure::error("filepath can not be empty"))
+        }
+        (None, Some((pod, path))) => {
+            let text = call.host.file(&source);
+            let text = text.ok_or_else(|| {
+                Failure::error(format!("{source} doesn't exist in local filesystem"))
+            })?;
+            let path = if path.ends_with('/') { path + &base(&source) } else { path };
+            inside(call, &pod, &["tee", &path], &text)?;
+            Ok(None)
+        }
+        (Some((pod, path)), None) => {
+            let text = inside(call, &pod, &["cat", &path], "")?;
+            let name = if destination.ends_with(['/', '.']) { base(&path) } else { destination };
+            match call.host.write(name.trim_start_matches("./"), &text) {
+                true => Ok(None),
+                false => Err(Failure::error(format!("open {name}: files cannot be written here"))),
+            }
+        }
     }
-    if !call.args.iter().any(|arg| arg.contains(':')) {
-        return Err(Failure::error("one of src or dest must be a remote file specification"));
-    }
-    Err(not_here(call))
 }
 
-/// Refuses to debug.
-pub fn debug(call: &mut Call) -> Result<Option<Pending>, Failure> {
-    if call.text("image").is_none() && call.text("copy-to").is_none() {
-        return Err(Failure::error("you must specify --image when not using --copy-to."));
+/// Runs a program in the Pod `NAME` or `NAMESPACE/NAME` and gives what it prints.
+fn inside(call: &mut Call, pod: &str, words: &[&str], stdin: &str) -> Result<String, Failure> {
+    if let Some((namespace, _)) = pod.split_once('/') {
+        call.flags.set("namespace", namespace);
     }
-    if call.args.is_empty() {
-        return Err(Failure::error("NAME or TYPE/NAME is required for debug"));
+    let name = pod.rsplit('/').next().unwrap_or(pod);
+    let (pod, container) = exec::target(call, name, "attach to")?;
+    let words = words.iter().map(ToString::to_string).collect();
+    let executed = exec::ask(call, &pod, &container, words, stdin)?;
+    match executed.exit_code {
+        0 => Ok(executed.stdout),
+        exit => {
+            call.output.stderr.push_str(&executed.stderr);
+            Err(Failure {
+                exit,
+                ..Failure::error(format!("command terminated with exit code {exit}"))
+            })
+        }
     }
-    Err(not_here(call))
 }
 
 /// One local port, and where it leads: to a Pod, or without one to the API server.
