@@ -132,10 +132,7 @@ impl Outcome {
 
 /// Whether what the server refuses is tried again within a tick, as the waits of the work queue, which begin with 5 ms, have it.
 pub fn tries_within_a_tick(actor: &Actor) -> bool {
-    matches!(
-        actor,
-        Actor::ReplicaSet | Actor::ReplicationController | Actor::StatefulSet | Actor::DaemonSet
-    )
+    matches!(actor, Actor::ReplicaSet | Actor::ReplicationController | Actor::StatefulSet | Actor::DaemonSet)
 }
 
 /// The keys of `actor` that a change concerns. Called for actors that exist once; see [`node_actors`] for the others.

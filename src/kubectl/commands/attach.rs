@@ -4,8 +4,9 @@
 //! Leaves out: typing into a process other than a shell; a shell's own variables and folders.
 
 use super::{Call, Pending, exec, streams};
+use crate::api::codec::Codec;
 use crate::api::kind::Kind;
-use crate::api::kinds::pod::Pod;
+use crate::api::kinds::pod::{Container, Pod};
 use crate::api::meta::Uid;
 use crate::cluster::inside::{LogLine, LogRequest};
 use crate::cluster::server::request::{Request, Verb};
@@ -129,10 +130,28 @@ impl Attached {
 
     fn state(&self, pod: &Pod) -> State {
         let status = pod.status.container_statuses.iter().find(|status| status.name == self.container);
+        if status.is_none() {
+            return self.ephemeral_state(pod);
+        }
         match status {
             _ if matches!(pod.status.phase.as_str(), "Succeeded" | "Failed") => State::Over,
             Some(status) if status.state.running.is_some() => State::Running,
             Some(status) if status.state.terminated.is_some() || status.restart_count > 0 => State::Over,
+            _ => State::Waiting,
+        }
+    }
+
+    /// The state of a container that was added to the Pod, which is reported in a list of its own.
+    fn ephemeral_state(&self, pod: &Pod) -> State {
+        if matches!(pod.status.phase.as_str(), "Succeeded" | "Failed") {
+            return State::Over;
+        }
+        let status = pod.encode();
+        let all = status["status"]["ephemeralContainerStatuses"].as_array().map_or(&[][..], Vec::as_slice);
+        let own = all.iter().find(|status| status["name"] == self.container.as_str());
+        match own.map(|status| &status["state"]) {
+            Some(state) if state["running"].is_object() => State::Running,
+            Some(state) if state["terminated"].is_object() => State::Over,
             _ => State::Waiting,
         }
     }
@@ -144,7 +163,13 @@ impl Attached {
     /// Whether its process is a shell that waits for what is typed.
     fn enters(&self, pod: &Pod) -> bool {
         let container = pod.spec.containers.iter().find(|container| container.name == self.container);
-        self.stdin && self.tty && container.is_some_and(is_shell)
+        let added = || {
+            let pod = pod.encode();
+            let all = pod["spec"]["ephemeralContainers"].as_array().cloned().unwrap_or_default();
+            let own = all.into_iter().find(|container| container["name"] == self.container.as_str());
+            own.and_then(|own| Container::decode(own).ok()).is_some_and(|own| is_shell(&own))
+        };
+        self.stdin && self.tty && container.map_or_else(added, is_shell)
     }
 
     fn notice(&self) -> String {

@@ -58,7 +58,8 @@ pub const COMMANDS: &[Command] = &[Command {
 fn dump(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let mut namespaces = call.flags.list("namespaces");
     if call.flags.on("all-namespaces") {
-        namespaces = call.host.store().objects_of(Kind::Namespace).map(|it| it.meta().name.to_string()).collect();
+        namespaces =
+            call.host.store().objects_of(Kind::Namespace).map(|it| it.meta().name.to_string()).collect();
     } else if namespaces.is_empty() {
         namespaces = vec!["kube-system".to_string(), call.namespace().to_string()];
         namespaces.dedup();

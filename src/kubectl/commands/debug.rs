@@ -51,9 +51,10 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
     let named = call.before_dashes.unwrap_or(call.args.len());
     let words = call.args.split_off(named);
     let copy = call.text("copy-to");
-    if call.text("image").is_none() && (copy.is_none() || call.flags.list("set-image").is_empty() && words.is_empty())
+    if call.text("image").is_none()
+        && (copy.is_none() || call.flags.list("set-image").is_empty() && words.is_empty())
     {
-        return Err(Failure::usage(&call.path, "you must specify --image when not using --copy-to."));
+        return Err(Failure::error("you must specify --image when not using --copy-to."));
     }
     if copy.is_some() && call.flags.given("target") {
         return Err(Failure::usage(
@@ -65,7 +66,7 @@ pub fn run(call: &mut Call) -> Result<Option<Pending>, Failure> {
         return Err(Failure::usage(&call.path, "-i/--stdin is required for containers with -t/--tty=true"));
     }
     let [word] = call.args.as_slice() else {
-        return Err(Failure::usage(&call.path, "NAME or TYPE/NAME is required for debug"));
+        return Err(Failure::error("NAME or TYPE/NAME is required for debug"));
     };
     let word = word.clone();
     let object = pod_of::object(call, &word)?.map_err(|status| Failure::server(&status))?;
@@ -243,8 +244,7 @@ fn copied(call: &mut Call, pod: &Pod, copy: &str, words: Vec<String>) -> Result<
     let request = Request::new(Verb::Create, Kind::Pod, &pod.meta.namespace, copy, value);
     call.host.ask(request).map_err(|status| Failure::server(&status))?;
     if call.flags.on("replace") {
-        let old =
-            Request::new(Verb::Delete, Kind::Pod, &pod.meta.namespace, &pod.meta.name, Value::Null);
+        let old = Request::new(Verb::Delete, Kind::Pod, &pod.meta.namespace, &pod.meta.name, Value::Null);
         call.host.ask(old).map_err(|status| Failure::server(&status))?;
     }
     let first = pod.spec.containers.first().map(|container| container.name.clone()).unwrap_or_default();

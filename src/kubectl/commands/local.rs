@@ -96,7 +96,10 @@ fn deny(call: &mut Call) -> Result<Option<Pending>, Failure> {
 
 fn decide(call: &mut Call, condition: &str, verb: &str, done: &str) -> Result<Option<Pending>, Failure> {
     if call.args.is_empty() {
-        return Err(Failure::usage(&call.path, "one or more CSRs must be specified as <name> or -f <filename>"));
+        return Err(Failure::usage(
+            &call.path,
+            "one or more CSRs must be specified as <name> or -f <filename>",
+        ));
     }
     let kind = Kind::CertificateSigningRequest;
     for name in call.args.clone() {

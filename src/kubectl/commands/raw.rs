@@ -282,9 +282,11 @@ fn proxied(
     } else {
         let service = object.get::<Service>().ok_or_else(nowhere)?;
         let ports = &service.spec.ports;
-        let meant =
-            ports.iter().find(|known| port.is_empty() || known.name == port || known.port.to_string() == port);
-        let meant = meant.ok_or_else(|| unavailable(format!("no service port \"{port}\" found for service \"{name}\"")))?;
+        let meant = ports
+            .iter()
+            .find(|known| port.is_empty() || known.name == port || known.port.to_string() == port);
+        let meant = meant
+            .ok_or_else(|| unavailable(format!("no service port \"{port}\" found for service \"{name}\"")))?;
         let slices = host.store().list_in::<EndpointSlice>(namespace);
         let own = slices.filter(|slice| {
             slice.meta.labels.get("kubernetes.io/service-name").is_some_and(|of| *of == *name)

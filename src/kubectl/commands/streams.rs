@@ -36,25 +36,25 @@ pub(super) fn stream_of<'a>(pod: &'a Pod, subresource: &'a str) -> Access<'a> {
 
 /// Copies a file between the editor and a container, by the programs `cat` and `tee` in it.
 pub fn cp(call: &mut Call) -> Result<Option<Pending>, Failure> {
-    let [source, destination] = call.args.clone().try_into().map_err(|_: Vec<String>| {
-        Failure::error("source and destination are required")
-    })?;
+    let [source, destination] = call
+        .args
+        .clone()
+        .try_into()
+        .map_err(|_: Vec<String>| Failure::error("source and destination are required"))?;
     let remote = |word: &str| word.split_once(':').map(|(pod, path)| (pod.to_string(), path.to_string()));
     let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_string();
     match (remote(&source), remote(&destination)) {
-        (None, None) => Err(Failure::usage(
-            &call.path,
-            "one of src or dest must be a remote file specification",
-        )),
+        (None, None) => {
+            Err(Failure::usage(&call.path, "one of src or dest must be a remote file specification"))
+        }
         (Some(_), Some(_)) => Err(Failure::error("one of src or dest must be a local file specification")),
         (_, Some((_, path))) | (Some((_, path)), _) if path.is_empty() => {
             Err(Failure::error("filepath can not be empty"))
         }
         (None, Some((pod, path))) => {
             let text = call.host.file(&source);
-            let text = text.ok_or_else(|| {
-                Failure::error(format!("{source} doesn't exist in local filesystem"))
-            })?;
+            let text =
+                text.ok_or_else(|| Failure::error(format!("{source} doesn't exist in local filesystem")))?;
             let path = if path.ends_with('/') { path + &base(&source) } else { path };
             inside(call, &pod, &["tee", &path], &text)?;
             Ok(None)
@@ -83,10 +83,7 @@ fn inside(call: &mut Call, pod: &str, words: &[&str], stdin: &str) -> Result<Str
         0 => Ok(executed.stdout),
         exit => {
             call.output.stderr.push_str(&executed.stderr);
-            Err(Failure {
-                exit,
-                ..Failure::error(format!("command terminated with exit code {exit}"))
-            })
+            Err(Failure { exit, ..Failure::error(format!("command terminated with exit code {exit}")) })
         }
     }
 }

@@ -33,7 +33,11 @@ enum Filter {
 }
 
 /// Runs a filter over every document of a text. The lines that are printed, and the message of the failure.
-pub(super) fn run(script: &str, options: &dyn Fn(char) -> bool, input: &str) -> (String, Option<String>, bool) {
+pub(super) fn run(
+    script: &str,
+    options: &dyn Fn(char) -> bool,
+    input: &str,
+) -> (String, Option<String>, bool) {
     let mut out = String::new();
     let filter = match parse(script) {
         Ok(filter) => filter,
@@ -202,7 +206,8 @@ impl Filter {
             }
             Self::Slice(base, from, to) => {
                 let cut = |length: usize| {
-                    let place = |at: i64| if at < 0 { length as i64 + at } else { at }.clamp(0, length as i64);
+                    let place =
+                        |at: i64| if at < 0 { length as i64 + at } else { at }.clamp(0, length as i64);
                     let from = place(from.unwrap_or(0)) as usize;
                     (from, (place(to.unwrap_or(length as i64)) as usize).max(from))
                 };
@@ -263,7 +268,8 @@ impl Filter {
                 for (key, value) in fields {
                     let keys = key.of(input, depth)?;
                     let values = value.of(input, depth)?;
-                    let pairs: Vec<_> = keys.iter().flat_map(|k| values.iter().map(move |v| (k, v))).collect();
+                    let pairs: Vec<_> =
+                        keys.iter().flat_map(|k| values.iter().map(move |v| (k, v))).collect();
                     let mut next = Vec::new();
                     for object in &out {
                         for (key, value) in &pairs {
@@ -535,7 +541,8 @@ fn call(name: &str, args: &[Filter], input: &Value, depth: usize) -> Result<Vec<
         ("@base64d", 0) => Value::String(base64_decoded(text()?).unwrap_or_default()),
         ("@tsv", 0) => Value::String(items()?.iter().map(cell).collect::<Vec<_>>().join("\t")),
         ("@csv", 0) => {
-            let quoted = |item: &Value| item.as_str().map_or_else(|| cell(item), |text| format!("\"{text}\""));
+            let quoted =
+                |item: &Value| item.as_str().map_or_else(|| cell(item), |text| format!("\"{text}\""));
             Value::String(items()?.iter().map(quoted).collect::<Vec<_>>().join(","))
         }
         ("@text", 0) => Value::String(plain(input)),
@@ -570,14 +577,8 @@ struct Reader<'a> {
 }
 
 /// The operators, the loosest first; those in one row bind alike.
-const OPERATORS: &[&[&str]] = &[
-    &["//"],
-    &["or"],
-    &["and"],
-    &["==", "!=", "<=", ">=", "<", ">"],
-    &["+", "-"],
-    &["*", "/", "%"],
-];
+const OPERATORS: &[&[&str]] =
+    &[&["//"], &["or"], &["and"], &["==", "!=", "<=", ">=", "<", ">"], &["+", "-"], &["*", "/", "%"]];
 
 impl Reader<'_> {
     fn peek(&self) -> Option<char> {
@@ -638,9 +639,9 @@ impl Reader<'_> {
         let mut filter = self.operation(level + 1)?;
         loop {
             self.blank();
-            let found = operators.iter().find(|operator| {
-                self.starts(operator) && (**operator != "/" || !self.starts("//"))
-            });
+            let found = operators
+                .iter()
+                .find(|operator| self.starts(operator) && (**operator != "/" || !self.starts("//")));
             let Some(operator) = found else { return Ok(filter) };
             self.takes(operator);
             filter = Filter::Operate(operator, Box::new(filter), Box::new(self.operation(level + 1)?));
@@ -824,7 +825,8 @@ impl Reader<'_> {
                     self.at += 1;
                 }
                 let digits: String = self.letters[from..self.at].iter().collect();
-                let value: f64 = digits.parse().map_err(|_| format!("syntax error, unexpected '{digits}'"))?;
+                let value: f64 =
+                    digits.parse().map_err(|_| format!("syntax error, unexpected '{digits}'"))?;
                 Ok(Filter::Literal(number(value)))
             }
             letter if letter.is_alphabetic() || matches!(letter, '_' | '@') => self.named(),
@@ -920,7 +922,11 @@ mod tests {
             ("r", ".items[] | select(.n > 3) | .metadata.name", "b\n"),
             ("", ".items | length", "2\n"),
             ("c", "keys", "[\"items\"]\n"),
-            ("c", "[.items[] | {name: .metadata.name, n}]", "[{\"n\":2,\"name\":\"a\"},{\"n\":5,\"name\":\"b\"}]\n"),
+            (
+                "c",
+                "[.items[] | {name: .metadata.name, n}]",
+                "[{\"n\":2,\"name\":\"a\"},{\"n\":5,\"name\":\"b\"}]\n",
+            ),
             ("r", ".items[] | \"\\(.metadata.name)=\\(.n + 1)\"", "a=3\nb=6\n"),
             ("r", ".items[].metadata.labels.app // \"none\"", "x\n"),
             ("r", ".items[] | .metadata.labels.app // \"none\"", "x\nnone\n"),
@@ -929,7 +935,11 @@ mod tests {
             ("r", ".items[] | [.metadata.name, .n] | @tsv", "a\t2\nb\t5\n"),
             ("r", ".items[1] | if .n == 5 then \"five\" else \"other\" end", "five\n"),
             ("c", ".items[0].metadata.labels | to_entries", "[{\"key\":\"app\",\"value\":\"x\"}]\n"),
-            ("", ".items[0].metadata", "{\n  \"labels\": {\n    \"app\": \"x\"\n  },\n  \"name\": \"a\"\n}\n"),
+            (
+                "",
+                ".items[0].metadata",
+                "{\n  \"labels\": {\n    \"app\": \"x\"\n  },\n  \"name\": \"a\"\n}\n",
+            ),
             ("", ".items.name", "jq: error (at <stdin>:0): Cannot index array with \"name\""),
         ] {
             let (out, problem, _) = run(script, &|letter| options.contains(letter), input);

@@ -51,7 +51,8 @@ pub(super) fn unaliased(words: &mut Vec<String>, session: &Session) {
 
 /// `echo` and `printf`.
 pub(super) fn echo(command: &str, args: &[String]) -> Output {
-    let count = args.iter().take_while(|arg| matches!(arg.as_str(), "-n" | "-e" | "-ne" | "-en" | "-E")).count();
+    let count =
+        args.iter().take_while(|arg| matches!(arg.as_str(), "-n" | "-e" | "-ne" | "-en" | "-E")).count();
     let (options, words) = args.split_at(if command == "echo" { count } else { 0 });
     let on = |letter: char| options.iter().any(|option| option.contains(letter));
     let unescaped = |text: &str| text.replace("\\n", "\n").replace("\\t", "\t");
@@ -173,7 +174,8 @@ pub(super) fn date(args: &[String], now: Timestamp) -> Output {
 
 /// `diff`, which fails when the files differ.
 pub(super) fn diff(args: &[String], input: Option<&str>, host: &dyn Host) -> Output {
-    let files: Vec<String> = args.iter().filter(|arg| *arg == "-" || !arg.starts_with('-')).cloned().collect();
+    let files: Vec<String> =
+        args.iter().filter(|arg| *arg == "-" || !arg.starts_with('-')).cloned().collect();
     let [old, new] = files.as_slice() else { return failed("usage: diff FILE FILE", 2) };
     let mut texts = Vec::new();
     for name in [old, new] {

@@ -140,7 +140,9 @@ pub(super) fn run(
         }
         "ls" => Output::of(host.files().iter().map(|name| format!("{name}\n")).collect::<String>()),
         "seq" => match seq(args) {
-            Some(numbers) => Output::of(numbers.iter().map(|number| format!("{number}\n")).collect::<String>()),
+            Some(numbers) => {
+                Output::of(numbers.iter().map(|number| format!("{number}\n")).collect::<String>())
+            }
             None => failed("usage: seq [FIRST [STEP]] LAST", 1),
         },
         "test" | "[" | "[[" => {
@@ -222,7 +224,12 @@ pub(super) fn options(args: &[String], with_value: &str) -> (Vec<(char, String)>
 }
 
 /// The text to work on: the files named, or what is piped in.
-pub(super) fn text(command: &str, files: &[String], input: Option<&str>, host: &dyn Host) -> Result<String, Output> {
+pub(super) fn text(
+    command: &str,
+    files: &[String],
+    input: Option<&str>,
+    host: &dyn Host,
+) -> Result<String, Output> {
     if files.is_empty() {
         return Ok(input.unwrap_or_default().to_string());
     }
