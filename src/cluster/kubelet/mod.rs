@@ -408,6 +408,29 @@ mod tests {
     }
 
     #[test]
+    fn a_running_pod_may_ask_for_more_and_nothing_else_of_it_changes() {
+        let cpu = |requests: &str| json!({"requests": {"cpu": requests}});
+        let mut watch = Watch::of(one(json!({"resources": cpu("100m")}))).ticks(5);
+        let mut patch = |resources: Value| {
+            let container = json!({"name": "app", "image": "other:1", "resources": resources});
+            let body = json!({"spec": {"containers": [container]}});
+            let mut request = Request::new(Verb::StrategicPatch, Kind::Pod, "default", "app", body);
+            request.subresource = "resize".to_string();
+            watch.cluster.ask(&request, &mut Vec::new()).map(|_| ()).map_err(|status| status.message)
+        };
+        let refused = patch(json!({"$patch": "replace"}));
+        let said = "Pod \"app\" is invalid: spec: Invalid value: \"BestEffort\": Pod QOS Class may not change as a result of resizing";
+        assert_eq!(refused, Err(said.to_string()));
+        assert_eq!(patch(cpu("200m")), Ok(()));
+        let watch = watch.ticks(3);
+        let pod = watch.cluster.store.get::<Pod>("default", "app").unwrap();
+        let told = &watch.status().container_statuses[0];
+        assert_eq!((pod.meta.generation, told.restart_count), (2, 0));
+        assert_eq!(pod.spec.containers[0].image, "registry.example/app:1.0");
+        assert_eq!(told.rest.get("resources"), Some(&cpu("200m")));
+    }
+
+    #[test]
     fn a_pod_bound_by_hand_to_a_node_that_is_too_small_fails() {
         let watch = Watch::of(one(json!({"resources": {"requests": {"cpu": "3"}}}))).ticks(5);
         let status = watch.status();

@@ -399,6 +399,13 @@ fn read(
             prepare::prepare_for_update(schema, &old, &mut value);
             validate::validate_ephemeral(&old, &value)
         }
+        Some(stored) if (kind, &*request.subresource) == (Kind::Pod, "resize") => {
+            let old = stored.to_value();
+            let asked = std::mem::replace(&mut value, old.clone());
+            resized(&mut value, &asked);
+            prepare::prepare_for_update(schema, &old, &mut value);
+            validate::validate_resize(&old, &value)
+        }
         Some(_) => Vec::new(),
     };
     if !errors.is_empty() {
@@ -416,6 +423,24 @@ fn read(
     let mut object = passage.check(Stage::Decode, decoded)?;
     managed::settle(stored, &mut object);
     Ok((object, warnings))
+}
+
+/// Gives the containers of a Pod what another version of it asks for, and nothing else of it.
+fn resized(pod: &mut Value, asked: &Value) {
+    for list in ["containers", "initContainers"] {
+        let containers = pod["spec"].get_mut(list).and_then(Value::as_array_mut);
+        for container in containers.into_iter().flatten() {
+            let mut others = asked["spec"][list].as_array().into_iter().flatten();
+            if let Some(other) = others.find(|other| other["name"] == container["name"]) {
+                for field in ["resources", "resizePolicy"] {
+                    match other.get(field) {
+                        Some(value) => container[field] = value.clone(),
+                        None => drop(container.as_object_mut().and_then(|members| members.remove(field))),
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Decodes, defaults and validates a body of a kind that somebody added, by the schema of its definition.

@@ -4,7 +4,7 @@
 //! Writes: Pods (create, delete, the tracking finalizer), Job status, events.
 //! Models: `pkg/controller/job/job_controller.go`, `tracking_utils.go` (v1.36): `syncJob`, `manageJob`,
 //! `trackJobStatusAndRemoveFinalizers`, `enactJobFinished`, `syncOrphanPod`.
-//! Leaves out: adoption of Pods that nobody owns; the limit of 500 uncounted Pods at a time.
+//! Leaves out: the limit of 500 uncounted Pods at a time.
 
 mod indexes;
 mod policy;
@@ -24,7 +24,7 @@ use crate::api::object::{Object, Resource};
 use crate::api::time::Timestamp;
 use crate::cluster::because::Because;
 use crate::cluster::component::{Outcome, View};
-use crate::cluster::ownership;
+use crate::cluster::ownership::{self, Claim};
 use crate::cluster::pod_template::pod_of;
 use crate::cluster::queue::WorkKey;
 use crate::cluster::server::request::Propagation;
@@ -74,6 +74,16 @@ pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
             };
             if change.new.as_ref().is_some_and(is_orphan) {
                 keys.push(WorkKey::Object(change.key.clone()));
+            }
+            // One that nobody manages may be some Job's.
+            if let Some(pod) = change.new_as::<Pod>().filter(|pod| pod.meta.controller().is_none())
+                && !pod.meta.labels.is_empty()
+            {
+                let selects = |job: &&Arc<Job>| {
+                    job.spec.selector.as_ref().is_some_and(|selector| selector.matches(&pod.meta.labels))
+                };
+                let jobs = view.store.list_in::<Job>(&change.key.namespace).filter(selects);
+                keys.extend(jobs.map(|job| WorkKey::Object(job.key())));
             }
             keys
         }
@@ -168,8 +178,39 @@ fn count<T>(items: &[T]) -> i32 {
 impl<'a> Sync<'a> {
     fn of(view: &'a View<'a>, job: &'a Arc<Job>, key: &'a WorkKey) -> Self {
         let owned = view.store.owned_by(&job.meta.uid).filter_map(Object::get::<Pod>);
-        let pods: Vec<Arc<Pod>> =
-            owned.filter(|pod| pod.meta.is_controlled_by(&job.meta.uid)).cloned().collect();
+        let owned = owned.filter(|pod| pod.meta.is_controlled_by(&job.meta.uid));
+        let (mut pods, mut outcome): (Vec<Arc<Pod>>, Outcome) = Default::default();
+        for pod in owned.chain(view.store.orphan_pods_in(&job.meta.namespace)) {
+            let matches =
+                job.spec.selector.as_ref().is_some_and(|selector| selector.matches(&pod.meta.labels));
+            let mut changed = (**pod).clone();
+            let key = match ownership::claim(&job.meta, &pod.meta, matches) {
+                Claim::Owned => {
+                    pods.push(Arc::clone(pod));
+                    continue;
+                }
+                Claim::Foreign => continue,
+                Claim::Adopt => {
+                    ownership::adopt(&**job, &mut changed.meta);
+                    if !is_tracked(&pod.meta) {
+                        changed.meta.finalizers.push(TRACKING.to_string());
+                    }
+                    "because.job.adopt"
+                }
+                Claim::Release => {
+                    ownership::release(&job.meta, &mut changed.meta);
+                    changed.meta.finalizers.retain(|finalizer| finalizer != TRACKING);
+                    "because.job.release"
+                }
+            };
+            let because = Because::new(key).with("pod", &pod.meta.name).with("job", &job.meta.name);
+            outcome.because.get_or_insert(because.clone());
+            if key == "because.job.adopt" {
+                pods.push(Arc::new(changed.clone()));
+            }
+            outcome.writes.push(Operation::Update(changed.into()).because(because));
+        }
+        pods.sort_by(|one, other| one.meta.name.cmp(&other.meta.name));
         let active: Vec<Arc<Pod>> = pods.iter().filter(|pod| pod.is_active()).cloned().collect();
         Self {
             view,
@@ -186,7 +227,7 @@ impl<'a> Sync<'a> {
             uncounted: UncountedPods::default(),
             deleted: Vec::new(),
             end: None,
-            outcome: Outcome::default(),
+            outcome,
         }
     }
 
@@ -749,5 +790,40 @@ fn tell_index(spec: &mut PodSpec) {
                 EnvVar { name: NAME.to_string(), value_from: value_from.clone(), ..EnvVar::default() };
             container.env.push(variable);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::machine::Cluster;
+    use crate::cluster::server::request::{Request, Verb};
+    use crate::cluster::settings::{NodeSetup, Settings};
+
+    #[test]
+    fn a_pod_that_nobody_manages_is_taken_and_one_that_matches_no_longer_is_let_go() {
+        let mut cluster = Cluster::boot(Settings::bare(1, vec![NodeSetup::new("node-1")]));
+        let mut ask = |verb, kind, name: &str, body, ticks| {
+            cluster.ask(&Request::new(verb, kind, "default", name, body), &mut Vec::new()).unwrap();
+            (0..ticks).for_each(|_| cluster.finish_tick(&mut Vec::new()));
+            let pods = cluster.store.list_in::<Pod>("default");
+            let words = |pod: &Arc<Pod>| {
+                let owner = pod.meta.controller().map_or("", |owner| &owner.name);
+                format!("{} {owner} {}", &pod.meta.name[..3], is_tracked(&pod.meta))
+            };
+            let mut words: Vec<String> = pods.map(words).collect();
+            words.sort();
+            words
+        };
+        let spec = json!({"restartPolicy": "Never", "containers": [{"name": "c", "image": "x"}]});
+        let labels = json!({"app": "sum"});
+        let orphan = json!({"metadata": {"name": "old", "labels": labels}, "spec": spec});
+        assert_eq!(ask(Verb::Create, Kind::Pod, "old", orphan, 5), ["old  false"]);
+        let template = json!({"metadata": {"labels": labels}, "spec": spec});
+        let job = json!({"metadata": {"name": "sum"}, "spec": {"manualSelector": true, "selector": {"matchLabels": labels}, "template": template}});
+        assert_eq!(ask(Verb::Create, Kind::Job, "sum", job, 5), ["old sum true"]);
+        let relabel = json!({"metadata": {"labels": {"app": null}}});
+        let after = ask(Verb::MergePatch, Kind::Pod, "old", relabel, 5);
+        assert_eq!(after, ["old  false", "sum sum true"]);
     }
 }

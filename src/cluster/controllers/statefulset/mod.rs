@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use self::pods::{
     claims_of, is_running_and_available, is_running_and_ready, is_unavailable, new_pod, ordinal_of,
-    revision_of, wanted_ordinals,
+    revision_of, wanted_ordinals, with_identity,
 };
 use crate::api::kind::Kind;
 use crate::api::kinds::pod::Pod;
@@ -247,6 +247,12 @@ impl<'a> Sync<'a> {
             }
         }
         self.fix_claims(ordinal, None);
+        if let Some(named) = with_identity(pod, ordinal) {
+            let because =
+                Because::new("because.statefulset.identity").with("pod", name).with("ordinal", ordinal);
+            self.outcome.writes.push(Operation::Update(named.into()).because(because.clone()));
+            self.say(because);
+        }
         Next::GoOn
     }
 

@@ -85,6 +85,19 @@ pub fn new_pod(set: &Arc<StatefulSet>, template: &PodTemplateSpec, revision: &st
     pod
 }
 
+/// The Pod with the labels that say which one it is, if they were not there.
+///
+/// Models: `identityMatches`, `updateIdentity`.
+pub fn with_identity(pod: &Pod, ordinal: i32) -> Option<Pod> {
+    let wanted = [(POD_NAME, pod.meta.name.to_string()), (POD_INDEX, ordinal.to_string())];
+    if wanted.iter().all(|(label, value)| pod.meta.labels.get(*label) == Some(value)) {
+        return None;
+    }
+    let mut named = pod.clone();
+    named.meta.labels.extend(wanted.map(|(label, value)| (label.to_string(), value)));
+    Some(named)
+}
+
 /// The names of the claims that the Pod of that number has: of the volume, and of the claim.
 pub fn claim_names(set: &StatefulSet, ordinal: i32) -> Vec<(String, String)> {
     let name_of = |template: &Value| {
@@ -146,5 +159,9 @@ mod tests {
         let volumes = pod.spec.rest.get("volumes").unwrap();
         assert_eq!(volumes[0], json!({"name": "data", "persistentVolumeClaim": {"claimName": "data-db-1"}}));
         assert_eq!(&*claims_of(&set, 1)[0].meta.name, "data-db-1");
+        assert_eq!(with_identity(&pod, 1), None);
+        let mut nameless = pod.clone();
+        nameless.meta.labels.remove(POD_INDEX);
+        assert_eq!(with_identity(&nameless, 1), Some(pod));
     }
 }

@@ -118,6 +118,13 @@ pub fn validate_metadata(object: &Value, namespaced: bool) -> Vec<FieldError> {
     errors
 }
 
+/// Judges a Pod whose containers ask for something else now, given the one that is stored.
+pub fn validate_resize(old: &Value, new: &Value) -> Vec<FieldError> {
+    let mut errors = Errors::new();
+    pod::resize(&mut errors, &Node::root(old), &Node::root(new));
+    errors
+}
+
 /// Judges a Pod to which ephemeral containers were added, given the one that is stored.
 pub fn validate_ephemeral(old: &Value, new: &Value) -> Vec<FieldError> {
     let mut errors = Errors::new();

@@ -123,6 +123,24 @@ pub fn update(errors: &mut Errors, old: &Node<'_>, new: &Node<'_>) {
     }
 }
 
+/// Judges other requests and limits of a Pod's containers.
+///
+/// Models: `ValidatePodResize`.
+pub fn resize(errors: &mut Errors, old: &Node<'_>, new: &Node<'_>) {
+    let spec = new.at("spec");
+    for list in ["containers", "initContainers"] {
+        for container in spec.at(list).items() {
+            resources::of_container(errors, &container.at("resources"));
+        }
+    }
+    let class = crate::cluster::server::prepare::quality_of_service(new.value);
+    let before = old.at("status").at("qosClass");
+    if before.text() != class {
+        let detail = "Pod QOS Class may not change as a result of resizing";
+        errors.push(FieldError::invalid_text(&spec.path, class, detail));
+    }
+}
+
 /// Judges ephemeral containers that were added to a Pod.
 ///
 /// Models: `ValidatePodEphemeralContainersUpdate`.
