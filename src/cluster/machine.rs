@@ -29,7 +29,7 @@ use super::store::{Change, Store};
 use super::world::World;
 use crate::api::kind::Kind;
 use crate::api::kinds::pod::Pod;
-use crate::api::meta::{Name, ObjectKey};
+use crate::api::meta::{Name, ObjectKey, Revision};
 use crate::api::object::{Object, Resource};
 use crate::api::time::Timestamp;
 
@@ -52,7 +52,12 @@ pub struct Cluster {
     origin_tick: u64,
     round: Option<Round>,
     last_fact: u64,
+    /// The Events by the tick in which they expire, each with the revision of the write that this counts from.
+    expiring: Vector<(u64, Revision, ObjectKey)>,
 }
+
+/// How long an Event is kept after it was written last: `kube-apiserver --event-ttl`, in ticks.
+const EVENT_TTL_TICKS: u64 = 3600;
 
 /// A tick under way.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,6 +155,7 @@ impl Cluster {
             origin_tick: 0,
             round: None,
             last_fact: 0,
+            expiring: Vector::new(),
         }
     }
 
@@ -458,7 +464,7 @@ impl Cluster {
     /// Does the next work item, beginning a tick if none is under way.
     pub fn step(&mut self, facts: &mut Vec<Arc<Fact>>) -> Moved {
         if self.round.is_none() {
-            self.begin_tick();
+            self.begin_tick(facts);
         }
         match self.next_actor() {
             Some(actor) => Moved::Step { routine: self.handle_next(&actor, facts) },
@@ -477,7 +483,8 @@ impl Cluster {
     /// Skips to the tick before `tick` if nothing at all is due until then. Returns whether it moved.
     pub fn skip_to_before(&mut self, tick: u64) -> bool {
         let earliest = self.working().filter_map(|(_, c)| c.queue.earliest_due_tick()).min();
-        let target = earliest.map_or(tick, |due| due.min(tick)).saturating_sub(1);
+        let earliest = earliest.into_iter().chain(self.expiring.front().map(|(due, ..)| *due));
+        let target = earliest.fold(tick, u64::min).saturating_sub(1);
         if self.round.is_some() || !self.store.undelivered().is_empty() || target <= self.tick {
             return false;
         }
@@ -525,9 +532,30 @@ impl Cluster {
         }
     }
 
-    fn begin_tick(&mut self) {
+    /// Drops the Events that are due, and notes when those that were written since the last tick will be.
+    ///
+    /// Models: the leases under which `kube-apiserver` stores Events. Leaves out: that one lease serves all Events of a
+    /// minute, so that they go up to a minute later.
+    fn expire_events(&mut self, written: &Vector<Change>, facts: &mut Vec<Arc<Fact>>) {
+        let due = self.tick - 1 + EVENT_TTL_TICKS;
+        let is_kept = |change: &&Change| change.key.kind == Kind::Event && change.new.is_some();
+        let kept = written.iter().filter(is_kept);
+        self.expiring.extend(kept.map(|change| (due, Revision(change.revision), change.key.clone())));
+        while self.expiring.front().is_some_and(|(due, ..)| *due <= self.tick) {
+            let Some((_, revision, key)) = self.expiring.pop_front() else { break };
+            if self.store.object(&key).is_none_or(|event| event.meta().resource_version != revision) {
+                continue;
+            }
+            let old = self.store.remove(&key, &Actor::ApiServer, FactId(self.last_fact + 1));
+            let gone = Written { key, old, new: None };
+            self.record_written(facts, Actor::ApiServer, None, &gone, None, true);
+        }
+    }
+
+    fn begin_tick(&mut self, facts: &mut Vec<Arc<Fact>>) {
         self.tick += 1;
         let changes = self.store.take_undelivered();
+        self.expire_events(&changes, facts);
         let base = self.store.clone();
         self.deliver(&base, &changes);
         let tick = self.tick;
