@@ -66,10 +66,11 @@ function sheets_in(folder) {
 function cut_and_optimise(name, rest_name) {
   const bytes = readFileSync(staged(name));
   const later = later_paths();
-  const tool = readFileSync(new URL("module.mjs", import.meta.url));
-  const digest = createHash("sha256").update(wasm_opt_flags.join(" ")).update(later.join("\n")).update(tool).update(bytes).digest("hex");
+  const digest = createHash("sha256").update(wasm_opt_flags.join(" ")).update(later.join("\n")).update(bytes);
+  for (const tool of ["module.mjs", "data.mjs"]) digest.update(readFileSync(new URL(tool, import.meta.url)));
   const cache = join(root, "node_modules/.cache/kubestep");
-  const kept = (part) => join(cache, `${digest}.${part}.wasm`);
+  const stem = digest.digest("hex");
+  const kept = (part) => join(cache, `${stem}.${part}.wasm`);
   if (!existsSync(kept("rest"))) {
     rmSync(cache, { recursive: true, force: true });
     mkdirSync(cache, { recursive: true });

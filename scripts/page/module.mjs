@@ -7,6 +7,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import binaryen from "binaryen";
+import { data_map, move_data, without_notes } from "./data.mjs";
 
 const { none, i32, funcref, Features } = binaryen;
 // What every browser of the last years knows: the same as finish.mjs allows wasm-opt.
@@ -16,7 +17,9 @@ const numbered = { table: (index) => `T${index}`, global: (index) => `G${index}`
 binaryen.setDebugInfo(true);
 
 /** Cut a module as wasm-bindgen leaves it, names and all. `later` are the paths of later.txt. */
-export function split(bytes, later) {
+export function split(noted, later) {
+  const map = data_map(noted);
+  const bytes = without_notes(noted);
   const waits = under(later);
   let module = read(bytes);
   const defined = functions(module).filter((one) => !one.module);
@@ -37,7 +40,9 @@ export function split(bytes, later) {
 
   module = read(bytes);
   make_first(module, { defined, stays, gates, entries, short });
-  return { first: finished(module), rest };
+  const first = finished(module);
+  if (!map) { console.warn("The linker noted nothing of the data, so all of it stays in the first part: build with scripts/build-page.sh."); return { first, rest }; }
+  return move_data(map, first, rest);
 }
 
 function make_rest(module, { defined, stays, gates, short }) {

@@ -6,31 +6,33 @@ use std::sync::OnceLock;
 use super::Language;
 use super::particle::with_particle;
 
-/// The files of each language, in the order of the layers that use them.
-const FILES: [(Language, &[&str]); 2] = [
-    (
-        Language::En,
-        &[
+/// What the first picture of the page says.
+fn first_files(language: Language) -> &'static [&'static str] {
+    match language {
+        Language::En => &[include_str!("en/screen.txt"), include_str!("en/share.txt")],
+        Language::Ko => &[include_str!("ko/screen.txt"), include_str!("ko/share.txt")],
+    }
+}
+
+/// What is said of what happened and of what somebody asks about: the page's first part does without it
+/// (`scripts/page/later.txt`).
+#[inline(never)]
+fn later_files(language: Language) -> &'static [&'static str] {
+    match language {
+        Language::En => &[
             include_str!("en/because.txt"),
             include_str!("en/trace.txt"),
             include_str!("en/lessons.txt"),
-            include_str!("en/share.txt"),
-            include_str!("en/screen.txt"),
             include_str!("en/fields.txt"),
         ],
-    ),
-    (
-        Language::Ko,
-        &[
+        Language::Ko => &[
             include_str!("ko/because.txt"),
             include_str!("ko/trace.txt"),
             include_str!("ko/lessons.txt"),
-            include_str!("ko/share.txt"),
-            include_str!("ko/screen.txt"),
             include_str!("ko/fields.txt"),
         ],
-    ),
-];
+    }
+}
 
 static EN: OnceLock<Catalogue> = OnceLock::new();
 static KO: OnceLock<Catalogue> = OnceLock::new();
@@ -49,6 +51,7 @@ pub fn catalogue(language: Language) -> &'static Catalogue {
 pub struct Catalogue {
     language: Language,
     texts: BTreeMap<&'static str, &'static str>,
+    later: OnceLock<BTreeMap<&'static str, &'static str>>,
 }
 
 /// A run of a sentence in one tone.
@@ -73,13 +76,12 @@ pub enum Tone {
 
 impl Catalogue {
     fn read(language: Language) -> Catalogue {
-        let mut texts = BTreeMap::new();
-        for (of, files) in FILES {
-            if of == language {
-                texts.extend(files.iter().flat_map(|file| lines_of(file)));
-            }
-        }
-        Catalogue { language, texts }
+        Catalogue { language, texts: texts_of(first_files(language)), later: OnceLock::new() }
+    }
+
+    fn text(&self, key: &str) -> Option<&'static str> {
+        let later = || self.later.get_or_init(|| texts_of(later_files(self.language)));
+        self.texts.get(key).or_else(|| later().get(key)).copied()
     }
 
     /// The language of these texts.
@@ -89,12 +91,12 @@ impl Catalogue {
 
     /// Whether there is a text for `key`.
     pub fn has(&self, key: &str) -> bool {
-        self.texts.contains_key(key)
+        self.text(key).is_some()
     }
 
     /// What a field of a record is for; empty for the many that nothing is said of.
     pub fn about_field(&self, record: &str, field: &str) -> &'static str {
-        let of = |record: &str| self.texts.get(["field.", record, ".", field].concat().as_str()).copied();
+        let of = |record: &str| self.text(&["field.", record, ".", field].concat());
         of(record).or_else(|| of("any")).unwrap_or_default()
     }
 
@@ -106,7 +108,7 @@ impl Catalogue {
     /// The sentence for `key` as runs, so that a name can be set in code type without any markup in the arguments:
     /// only the catalogue's own marks count, an argument is always plain characters.
     pub fn pieces(&self, key: &str, args: &[(&str, &str)]) -> Vec<Piece> {
-        let template = self.texts.get(key).copied().unwrap_or(key);
+        let template = self.text(key).unwrap_or(key);
         let mut pieces = Vec::new();
         let mut tone = Tone::Plain;
         let mut run = String::new();
@@ -159,6 +161,10 @@ fn filled(hole: &str, args: &[(&str, &str)]) -> String {
     }
 }
 
+fn texts_of(files: &'static [&'static str]) -> BTreeMap<&'static str, &'static str> {
+    files.iter().flat_map(|file| lines_of(file)).collect()
+}
+
 /// The `key = text` lines of a file, in order.
 fn lines_of(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     file.lines()
@@ -175,7 +181,7 @@ mod tests {
     use super::*;
 
     fn catalogue_of(text: &'static str) -> Catalogue {
-        Catalogue { language: Language::En, texts: lines_of(text).collect() }
+        Catalogue { language: Language::En, texts: lines_of(text).collect(), later: OnceLock::new() }
     }
 
     /// The argument names a text asks for.
@@ -220,23 +226,33 @@ mod tests {
         );
     }
 
+    fn everything(language: Language) -> BTreeMap<&'static str, &'static str> {
+        let mut texts = texts_of(first_files(language));
+        texts.extend(texts_of(later_files(language)));
+        texts
+    }
+
     #[test]
     fn every_language_has_the_same_keys_and_the_same_arguments() {
-        let en = catalogue(Language::En);
-        let ko = catalogue(Language::Ko);
-        let of = |words: &Catalogue| words.texts.keys().copied().collect::<BTreeSet<_>>();
-        let missing: Vec<_> = of(en).symmetric_difference(&of(ko)).copied().collect();
+        let en = everything(Language::En);
+        let ko = everything(Language::Ko);
+        let of =
+            |texts: &BTreeMap<&'static str, &'static str>| texts.keys().copied().collect::<BTreeSet<_>>();
+        let missing: Vec<_> = of(&en).symmetric_difference(&of(&ko)).copied().collect();
         assert_eq!(missing, Vec::<&str>::new(), "keys that stand in one language only");
-        for (key, template) in &en.texts {
-            assert_eq!(names_in(template), names_in(ko.texts[key]), "arguments of {key}");
+        for (key, template) in &en {
+            assert!(catalogue(Language::En).has(key), "{key} is found");
+            assert_eq!(names_in(template), names_in(ko[key]), "arguments of {key}");
         }
     }
 
     #[test]
     fn no_key_stands_twice_and_no_text_is_empty() {
-        for (language, files) in FILES {
+        for language in Language::ALL {
             let mut seen = BTreeSet::new();
-            for (key, text) in files.iter().flat_map(|file| lines_of(file)) {
+            for (key, text) in
+                first_files(language).iter().chain(later_files(language)).flat_map(|file| lines_of(file))
+            {
                 assert!(seen.insert(key), "{} has {key} twice", language.tag());
                 assert!(!text.is_empty(), "{} has no text for {key}", language.tag());
             }

@@ -49,6 +49,15 @@ export async function write(page, change) {
   // Typing over coloured words makes Chromium write inline styles of its own, which the policy stops.
   await page.keyboard.press("Delete");
   await page.keyboard.insertText(text);
+  await close_choices(page);
+}
+
+// The choices come a moment after the last letter and would stand over what a journey looks at next.
+async function close_choices(page) {
+  const choices = page.locator(".cm-tooltip-autocomplete");
+  const came = await choices.waitFor({ timeout: 250 }).then(() => true, () => false);
+  if (came) await page.keyboard.press("Escape");
+  await choices.waitFor({ state: "detached" });
 }
 
 /** The text of the file on screen, also where the editor has not drawn it. */
