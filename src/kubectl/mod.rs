@@ -27,6 +27,8 @@ pub mod trace_text;
 pub(crate) mod testing;
 #[cfg(test)]
 mod transcripts;
+#[cfg(test)]
+mod tutorials;
 
 pub use execution::{Execution, Output, Poll};
 pub use session::Session;
