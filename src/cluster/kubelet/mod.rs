@@ -66,7 +66,16 @@ impl Memory {
         for key in keys.into_iter().filter(|key| only.is_none_or(|only| only == key)) {
             let Some(running) = self.runtime.pods.get_mut(&key) else { continue };
             for run in &mut Arc::make_mut(running).containers {
-                run.process.kill(now);
+                match only {
+                    Some(_) => run.process.kill(now, 137, "Error"),
+                    // Nobody saw how it ended.
+                    None => run.process.kill(now, 255, "Unknown"),
+                }
+            }
+            if only.is_none()
+                && let Some(worker) = self.workers.get_mut(&key)
+            {
+                Arc::make_mut(worker).sandbox_lost = true;
             }
         }
     }
@@ -405,6 +414,27 @@ mod tests {
         let watch = watch.delete().ticks(40);
         assert!(watch.events().contains(&"Killing x1: Stopping container look".to_string()));
         assert!(watch.cluster.store.get::<Pod>("default", "app").is_none());
+    }
+
+    #[test]
+    fn a_pod_whose_node_had_no_power_gets_another_sandbox_and_starts_from_its_beginning() {
+        use crate::cluster::command::Fault;
+        let mut settings = Settings::bare(1, vec![NodeSetup::new("node-1")]);
+        settings.recorded_runtime = false;
+        let mut spec = one(json!({"image": "nginx:1.27"}));
+        spec["initContainers"] = json!([{"name": "before", "image": "busybox:1.36", "command": ["true"]}]);
+        let mut watch = Watch::under(settings, spec).ticks(10);
+        watch.cluster.cause(&Fault::PowerOff("node-1".into()), &mut Vec::new());
+        let mut watch = watch.ticks(5);
+        watch.cluster.cause(&Fault::PowerOn("node-1".into()), &mut Vec::new());
+        let watch = watch.ticks(15);
+        let said = "SandboxChanged x1: Pod sandbox changed, it will be killed and re-created.".to_string();
+        assert!(watch.events().contains(&said));
+        let status = watch.status();
+        let (init, main) = (&status.init_container_statuses[0], &status.container_statuses[0]);
+        assert_eq!((init.restart_count, main.restart_count, main.ready), (1, 1, true));
+        let last = main.last_state.terminated.as_ref().unwrap();
+        assert_eq!((last.exit_code, last.reason.as_str()), (255, "Unknown"));
     }
 
     #[test]

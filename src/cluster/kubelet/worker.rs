@@ -47,6 +47,10 @@ pub struct Worker {
     pub is_refused: bool,
     /// When files of its volumes are written again, since what they come from has changed.
     pub refresh_at: Option<Timestamp>,
+    /// Whether the sandbox went down with its node, and has to be made again.
+    pub sandbox_lost: bool,
+    /// When that was done last: what started before ran in another sandbox.
+    pub sandboxed_at: Option<Timestamp>,
     /// Whether the sandbox is gone although the final status is not told yet.
     pub sandbox_gone: bool,
 }

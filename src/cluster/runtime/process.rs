@@ -347,13 +347,13 @@ impl Process {
     }
 
     /// The process is killed.
-    pub fn kill(&mut self, now: Timestamp) {
+    pub fn kill(&mut self, now: Timestamp, exit_code: i32, reason: &str) {
         if self.ended.is_some() {
             return;
         }
         let after_seconds = now.seconds_since(self.started_at);
         Arc::make_mut(&mut self.program).end =
-            Some(End { after_seconds, exit_code: 137, reason: "Error".to_string() });
+            Some(End { after_seconds, exit_code, reason: reason.to_string() });
     }
 
     fn deeds_until(&self, until: Timestamp) -> Vec<(Timestamp, Cow<'_, Deed>)> {

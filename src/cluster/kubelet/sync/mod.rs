@@ -25,7 +25,7 @@ use crate::cluster::component::{Outcome, View};
 use crate::cluster::fact::{RuntimeEvent, What};
 use crate::cluster::queue::WorkKey;
 use crate::cluster::rng::Stream;
-use crate::cluster::runtime::node::RunningPod;
+use crate::cluster::runtime::node::{RunningContainer, RunningPod};
 use crate::cluster::server::request::Propagation;
 use crate::cluster::server::write::{EventRecord, Operation};
 
@@ -385,6 +385,9 @@ impl Look<'_> {
 
     /// Makes the next moves. Returns whether something has to be waited for.
     fn act(&mut self, tried: &mut Vec<String>) -> bool {
+        if self.worker.sandbox_lost && self.worker.stage == Stage::Sandboxed {
+            self.replace_sandbox();
+        }
         if self.worker.stage == Stage::Accepted && !self.make_sandbox() {
             return true;
         }
@@ -399,7 +402,11 @@ impl Look<'_> {
                 return true;
             }
         }
-        let main_ran = pod.spec.containers.iter().any(|c| self.running.container(&c.name).is_some());
+        let main_ran = pod
+            .spec
+            .containers
+            .iter()
+            .any(|c| self.running.container(&c.name).is_some_and(|run| self.is_of_this_sandbox(run)));
         for container in &pod.spec.init_containers {
             match self.act_on_init(container, main_ran, tried) {
                 Init::Passed => {}
@@ -422,7 +429,8 @@ impl Look<'_> {
 
     fn act_on_init(&mut self, container: &Container, main_ran: bool, tried: &mut Vec<String>) -> Init {
         let sidecar = is_sidecar(container);
-        let state = self.running.container(&container.name).map(|run| run.process.ended.clone());
+        let run = self.running.container(&container.name).filter(|run| self.is_of_this_sandbox(run));
+        let state = run.map(|run| run.process.ended.clone());
         match state {
             Some(None) if sidecar => {
                 let keeper = self.worker.kept(&container.name);
@@ -441,6 +449,28 @@ impl Look<'_> {
                 _ => Init::Waits,
             },
         }
+    }
+
+    /// Whether a container was started since the sandbox was made, for all that is known.
+    fn is_of_this_sandbox(&self, run: &RunningContainer) -> bool {
+        self.worker.sandboxed_at.is_none_or(|at| run.process.started_at >= at)
+    }
+
+    /// The sandbox went down with the node: a Pod that may start again gets another one, with another address, and begins
+    /// with its init containers.
+    ///
+    /// Models: `podSandboxChanged`, `shouldCreateSandbox`.
+    fn replace_sandbox(&mut self) {
+        self.worker.sandbox_lost = false;
+        if self.pod.spec.restart_policy == "Never" && !self.running.containers.is_empty() {
+            return;
+        }
+        let because = Because::new("because.kubelet.sandbox-changed").with("node", self.node);
+        let message = "Pod sandbox changed, it will be killed and re-created.".to_string();
+        self.tell("SandboxChanged", false, message, None, because);
+        give_back_address(self.memory, self.view, self.node, &self.running);
+        self.worker.stage = Stage::Accepted;
+        self.worker.sandboxed_at = Some(self.now());
     }
 
     /// Mounts the volumes and makes the sandbox. Returns whether it is there.
