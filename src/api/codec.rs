@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::recent::Recent;
+use super::sharing::Recent;
 
 /// A value that has the wrong shape for its field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,12 +70,8 @@ pub struct Rest(Option<Arc<Map<String, Value>>>);
 impl Rest {
     /// Keeps what is left of an object after the known fields were taken out.
     pub fn from_map(map: Map<String, Value>) -> Self {
-        Self(if map.is_empty() { None } else { Some(Arc::new(map)) })
-    }
-
-    /// One field.
-    pub fn of(name: &str, value: Value) -> Self {
-        Self::from_map(Map::from_iter([(name.to_string(), value)]))
+        thread_local!(static RECENT: Recent<Map<String, Value>> = Recent::default());
+        Self(if map.is_empty() { None } else { Some(RECENT.with(|recent| recent.share(map))) })
     }
 
     /// A copy to which the known fields are added.
@@ -96,13 +92,6 @@ impl Rest {
             None => map.remove(name),
         };
         *self = Self::from_map(map);
-    }
-
-    /// The same fields, in one place in memory with equal ones that were shared before.
-    pub fn shared(self) -> Self {
-        thread_local!(static RECENT: Recent<Map<String, Value>> = const { Recent::new() });
-        let map = self.0.map(|map| RECENT.with(|recent| recent.shared(Arc::unwrap_or_clone(map))));
-        Self(map)
     }
 
     /// Whether nothing is stored.
@@ -220,6 +209,18 @@ macro_rules! integer {
 }
 integer!(i32, i64, u16);
 
+impl<T: Codec> Codec for Box<T> {
+    fn decode(value: Value) -> Result<Self, CodecError> {
+        T::decode(value).map(Self::new)
+    }
+    fn encode(&self) -> Value {
+        (**self).encode()
+    }
+    fn is_absent(&self) -> bool {
+        (**self).is_absent()
+    }
+}
+
 impl Codec for bool {
     fn decode(value: Value) -> Result<Self, CodecError> {
         value.as_bool().ok_or(CodecError::expected("a boolean"))
@@ -286,18 +287,6 @@ impl<T: Codec> Codec for Option<T> {
 impl<T: Codec> Codec for Arc<T> {
     fn decode(value: Value) -> Result<Self, CodecError> {
         T::decode(value).map(Arc::new)
-    }
-    fn encode(&self) -> Value {
-        T::encode(self)
-    }
-    fn is_absent(&self) -> bool {
-        T::is_absent(self)
-    }
-}
-
-impl<T: Codec> Codec for Box<T> {
-    fn decode(value: Value) -> Result<Self, CodecError> {
-        T::decode(value).map(Box::new)
     }
     fn encode(&self) -> Value {
         T::encode(self)

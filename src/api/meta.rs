@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::kind::Kind;
+use super::sharing::{Shared, Word};
 use super::time::Timestamp;
 
 /// A name, a namespace, a node name: shared, since many objects repeat it.
@@ -51,7 +52,7 @@ crate::record! {
         /// The name; empty only in a request with `generate_name`.
         name: Name = "name",
         /// The prefix from which the server makes a name.
-        generate_name: String = "generateName",
+        generate_name: Word = "generateName",
         /// The namespace; empty for kinds of the whole cluster.
         namespace: Name = "namespace",
         /// Set by the server on creation.
@@ -67,13 +68,13 @@ crate::record! {
         /// The grace period that was granted, in seconds.
         deletion_grace_period_seconds: Option<i64> = "deletionGracePeriodSeconds",
         /// Labels, by which selectors find it.
-        labels: BTreeMap<String, String> = "labels",
+        labels: Shared<BTreeMap<String, String>> = "labels",
         /// Annotations.
-        annotations: BTreeMap<String, String> = "annotations",
+        annotations: Shared<BTreeMap<String, String>> = "annotations",
         /// The objects it belongs to.
-        owner_references: Vec<OwnerReference> = "ownerReferences",
+        owner_references: Shared<Vec<OwnerReference>> = "ownerReferences",
         /// Who must let go before it can vanish.
-        finalizers: Vec<String> = "finalizers",
+        finalizers: Shared<Vec<String>> = "finalizers",
         /// Which components wrote it: what `managedFields` says of them is made from this when somebody asks. In no
         /// document.
         marks: Marks = "-",

@@ -12,7 +12,7 @@ pub mod meta;
 pub mod names;
 pub mod object;
 pub mod quantity;
-pub mod recent;
 pub mod schema;
+pub mod sharing;
 pub mod time;
 pub mod versions;

@@ -198,7 +198,7 @@ impl Cluster {
         let namespace = &pod.meta.namespace;
         let view = self.present_view();
         let address = match question.host.as_str() {
-            "localhost" | "127.0.0.1" => self.running_pod(pod).ok()??.ip.clone(),
+            "localhost" | "127.0.0.1" => self.running_pod(pod).ok()??.ip.to_string(),
             _ => kubelet::answer_to(&view, namespace, &Question { port: None, ..question.clone() })?,
         };
         let Some(port) = question.port else { return Some(address) };

@@ -28,10 +28,17 @@ use super::settings::Settings;
 use super::store::{Change, Store};
 use super::world::World;
 use crate::api::kind::Kind;
+use crate::api::kinds::event::Event;
 use crate::api::kinds::pod::Pod;
-use crate::api::meta::{Name, ObjectKey, Revision};
+use crate::api::meta::{Name, ObjectKey};
 use crate::api::object::{Object, Resource};
 use crate::api::time::Timestamp;
+
+/// How long events are kept after they were told last: kube-apiserver's `--event-ttl`.
+const EVENT_TTL_TICKS: u64 = 3600;
+
+/// How long etcd's leases are used for further events.
+const LEASE_TICKS: u64 = 60;
 
 /// The time at visible tick 0: 2026-01-05T09:00:00Z, a Monday.
 pub const EPOCH: Timestamp = Timestamp(1_767_603_600);
@@ -52,12 +59,9 @@ pub struct Cluster {
     origin_tick: u64,
     round: Option<Round>,
     last_fact: u64,
-    /// The Events by the tick in which they expire, each with the revision of the write that this counts from.
-    expiring: Vector<(u64, Revision, ObjectKey)>,
+    /// No event expires before this tick.
+    events_expire_tick: u64,
 }
-
-/// How long an Event is kept after it was written last: `kube-apiserver --event-ttl`, in ticks.
-const EVENT_TTL_TICKS: u64 = 3600;
 
 /// A tick under way.
 #[derive(Clone, Debug, PartialEq)]
@@ -155,7 +159,7 @@ impl Cluster {
             origin_tick: 0,
             round: None,
             last_fact: 0,
-            expiring: Vector::new(),
+            events_expire_tick: EVENT_TTL_TICKS,
         }
     }
 
@@ -483,8 +487,8 @@ impl Cluster {
     /// Skips to the tick before `tick` if nothing at all is due until then. Returns whether it moved.
     pub fn skip_to_before(&mut self, tick: u64) -> bool {
         let earliest = self.working().filter_map(|(_, c)| c.queue.earliest_due_tick()).min();
-        let earliest = earliest.into_iter().chain(self.expiring.front().map(|(due, ..)| *due));
-        let target = earliest.fold(tick, u64::min).saturating_sub(1);
+        let earliest = earliest.map_or(tick, |due| due.min(tick)).min(self.events_expire_tick);
+        let target = earliest.saturating_sub(1);
         if self.round.is_some() || !self.store.undelivered().is_empty() || target <= self.tick {
             return false;
         }
@@ -532,30 +536,12 @@ impl Cluster {
         }
     }
 
-    /// Drops the Events that are due, and notes when those that were written since the last tick will be.
-    ///
-    /// Models: the leases under which `kube-apiserver` stores Events. Leaves out: that one lease serves all Events of a
-    /// minute, so that they go up to a minute later.
-    fn expire_events(&mut self, written: &Vector<Change>, facts: &mut Vec<Arc<Fact>>) {
-        let due = self.tick - 1 + EVENT_TTL_TICKS;
-        let is_kept = |change: &&Change| change.key.kind == Kind::Event && change.new.is_some();
-        let kept = written.iter().filter(is_kept);
-        self.expiring.extend(kept.map(|change| (due, Revision(change.revision), change.key.clone())));
-        while self.expiring.front().is_some_and(|(due, ..)| *due <= self.tick) {
-            let Some((_, revision, key)) = self.expiring.pop_front() else { break };
-            if self.store.object(&key).is_none_or(|event| event.meta().resource_version != revision) {
-                continue;
-            }
-            let old = self.store.remove(&key, &Actor::ApiServer, FactId(self.last_fact + 1));
-            let gone = Written { key, old, new: None };
-            self.record_written(facts, Actor::ApiServer, None, &gone, None, true);
-        }
-    }
-
     fn begin_tick(&mut self, facts: &mut Vec<Arc<Fact>>) {
         self.tick += 1;
+        if self.tick >= self.events_expire_tick && self.world.api_answers() {
+            self.expire_events(facts);
+        }
         let changes = self.store.take_undelivered();
-        self.expire_events(&changes, facts);
         let base = self.store.clone();
         self.deliver(&base, &changes);
         let tick = self.tick;
@@ -568,6 +554,29 @@ impl Cluster {
             steps_done: 0,
             steps_due: u32::try_from(steps_due).unwrap_or(u32::MAX),
         });
+    }
+
+    /// Removes the events that nobody has told for an hour. etcd lets leases that end within one minute end together, so
+    /// this happens at most once in a minute.
+    ///
+    /// Models: `--event-ttl` of kube-apiserver, `storage/etcd3/lease_manager.go` (v1.36).
+    fn expire_events(&mut self, facts: &mut Vec<Arc<Fact>>) {
+        let now = self.now();
+        let ttl = EVENT_TTL_TICKS.cast_signed();
+        let told_at =
+            |event: &Event| event.last_timestamp.max(event.meta.creation_timestamp).unwrap_or(now).min(now);
+        let is_due = |event: &&Arc<Event>| now.seconds_since(told_at(event)) >= ttl;
+        let due: Vec<ObjectKey> =
+            self.store.list::<Event>().filter(is_due).map(|event| event.key()).collect();
+        for key in due {
+            let old = self.store.remove(&key, &Actor::ApiServer, FactId(self.last_fact + 1));
+            let because = Because::new("because.apiserver.event-expired");
+            let written = Written { key, old, new: None };
+            self.record_written(facts, Actor::ApiServer, None, &written, Some(because), true);
+        }
+        let oldest = self.store.list::<Event>().map(|event| told_at(event)).min().unwrap_or(now);
+        let left = u64::try_from(ttl - now.seconds_since(oldest)).unwrap_or_default();
+        self.events_expire_tick = self.tick + left.max(LEASE_TICKS);
     }
 
     /// Offers changes to every component: the keys they concern go into its queue.

@@ -16,12 +16,12 @@ use crate::api::meta::{Name, ObjectMeta, OwnerReference};
 pub fn pod_of(template: &PodTemplateSpec, owner: &ObjectMeta, reference: OwnerReference) -> Pod {
     const NODE_NAME: &str = "nodeName";
     let meta = ObjectMeta {
-        generate_name: format!("{}-", owner.name),
+        generate_name: format!("{}-", owner.name).into(),
         namespace: owner.namespace.clone(),
         labels: template.meta.labels.clone(),
         annotations: template.meta.annotations.clone(),
         finalizers: template.meta.finalizers.clone(),
-        owner_references: vec![reference],
+        owner_references: vec![reference].into(),
         ..ObjectMeta::default()
     };
     let mut pod = Pod { meta, spec: Arc::clone(&template.spec), ..Pod::default() };

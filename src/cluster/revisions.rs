@@ -5,7 +5,6 @@
 //! Leaves out: adoption of revisions that nobody owns; the hash is of the canonical JSON, so it looks like upstream's but
 //! differs from it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -109,14 +108,14 @@ fn plan(
                 collision_count += 1;
                 hash = hash_of(&data, collision_count);
             }
-            let mut labels: BTreeMap<String, String> = template.meta.labels.clone();
+            let mut labels = template.meta.labels.clone();
             labels.insert(style.hash_label.to_string(), hash.clone());
             let meta = ObjectMeta {
                 name: Name::from(format!("{}-{hash}", owner.name)),
                 namespace: owner.namespace.clone(),
                 labels,
                 annotations: owner.annotations.clone(),
-                owner_references: vec![reference],
+                owner_references: vec![reference].into(),
                 ..ObjectMeta::default()
             };
             let new =

@@ -1,5 +1,6 @@
 //! What etcd holds: every object, with a revision, and the changes that watchers have not been given yet.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet, Vector};
@@ -7,8 +8,9 @@ use imbl::{OrdMap, OrdSet, Vector};
 use super::actor::Actor;
 use super::fact::FactId;
 use crate::api::kind::Kind;
-use crate::api::meta::{Name, ObjectKey, Revision, Uid};
+use crate::api::meta::{Name, ObjectKey, ObjectMeta, OwnerReference, Revision, Uid};
 use crate::api::object::{Object, Resource};
+use crate::api::sharing::Recent;
 
 /// One change of one object.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +44,14 @@ impl Change {
     pub fn either_as<R: Resource>(&self) -> Option<&Arc<R>> {
         self.new.as_ref().or(self.old.as_ref()).and_then(R::from_object)
     }
+}
+
+/// Keeps once what other objects that were stored lately have, too.
+fn share(meta: &mut ObjectMeta) {
+    thread_local!(static OWNERS: Recent<Vec<OwnerReference>> = Recent::default());
+    thread_local!(static LABELS: Recent<BTreeMap<String, String>> = Recent::default());
+    OWNERS.with(|recent| meta.owner_references.share(recent));
+    LABELS.with(|recent| meta.labels.share(recent));
 }
 
 /// All objects. Cloning shares everything.
@@ -157,7 +167,9 @@ impl Store {
     /// Stores the object under a new revision and records the change. Returns what was stored.
     pub fn put(&mut self, mut object: Object, writer: &Actor, fact: FactId) -> Object {
         self.revision += 1;
-        object.meta_mut().resource_version = Revision(self.revision);
+        let meta = object.meta_mut();
+        meta.resource_version = Revision(self.revision);
+        share(meta);
         let key = object.key();
         let old = self.insert(key.clone(), object.clone());
         self.record(key, old, Some(object.clone()), writer, fact);
@@ -215,42 +227,45 @@ impl Store {
 
     fn insert(&mut self, key: ObjectKey, object: Object) -> Option<Object> {
         let old = self.objects.insert(key.clone(), object.clone());
-        if let Some(old) = &old {
-            self.unindex(&key, old);
-        }
-        if let Object::Pod(pod) = &object
-            && pod.is_bound()
-        {
-            self.pods_by_node.entry(pod.node_name.clone()).or_default().insert(key.clone());
-        }
-        if key.kind == Kind::Pod && object.meta().controller().is_none() {
-            self.orphan_pods.entry(key.namespace.clone()).or_default().insert(key.clone());
-        }
-        for owner in &object.meta().owner_references {
-            self.owned_by_uid.entry(owner.uid.clone()).or_default().insert(key.clone());
-        }
+        self.index(&key, old.as_ref(), Some(&object));
         old
     }
 
     fn take(&mut self, key: &ObjectKey) -> Option<Object> {
         let old = self.objects.remove(key)?;
-        self.unindex(key, &old);
+        self.index(key, Some(&old), None);
         Some(old)
     }
 
-    fn unindex(&mut self, key: &ObjectKey, old: &Object) {
-        if let Object::Pod(pod) = old
-            && pod.is_bound()
-        {
-            remove_from(&mut self.pods_by_node, &pod.node_name, key);
+    /// Brings the indices up to date; those in which the object stands as before are left alone.
+    fn index(&mut self, key: &ObjectKey, old: Option<&Object>, new: Option<&Object>) {
+        let node = |object: &Object| match object {
+            Object::Pod(pod) if pod.is_bound() => Some(pod.node_name.clone()),
+            _ => None,
+        };
+        let (from, to) = (old.and_then(node), new.and_then(node));
+        if from != to {
+            from.iter().for_each(|node| remove_from(&mut self.pods_by_node, node, key));
+            to.into_iter().for_each(|node| add_to(&mut self.pods_by_node, node, key));
         }
-        if key.kind == Kind::Pod && old.meta().controller().is_none() {
-            remove_from(&mut self.orphan_pods, &key.namespace, key);
+        let is_orphan = |object: &Object| key.kind == Kind::Pod && object.meta().controller().is_none();
+        match (old.is_some_and(is_orphan), new.is_some_and(is_orphan)) {
+            (true, false) => remove_from(&mut self.orphan_pods, &key.namespace, key),
+            (false, true) => add_to(&mut self.orphan_pods, key.namespace.clone(), key),
+            _ => {}
         }
-        for owner in &old.meta().owner_references {
-            remove_from(&mut self.owned_by_uid, &owner.uid, key);
+        let owners = |object: Option<&Object>| object.map(|object| object.meta().owner_references.clone());
+        let (from, to) = (owners(old).unwrap_or_default(), owners(new).unwrap_or_default());
+        if from != to {
+            from.iter().for_each(|owner| remove_from(&mut self.owned_by_uid, &owner.uid, key));
+            to.iter().for_each(|owner| add_to(&mut self.owned_by_uid, owner.uid.clone(), key));
         }
     }
+}
+
+/// Puts a key into an index.
+fn add_to(index: &mut OrdMap<Arc<str>, OrdSet<ObjectKey>>, entry: Arc<str>, key: &ObjectKey) {
+    index.entry(entry).or_default().insert(key.clone());
 }
 
 /// Takes a key out of an index, and the entry with its last key.

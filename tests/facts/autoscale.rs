@@ -78,11 +78,11 @@ fn sized(behavior: &Value, current: i32, asked: i32) -> (i32, &'static str) {
 fn pod(name: &str) -> Pod {
     let mut pod = Pod::default();
     pod.meta.name = name.into();
-    pod.status.phase = "Running".to_string();
+    pod.status.phase = "Running".into();
     pod.status.start_time = Some(Timestamp(NOW.0 - 3600));
     pod.status.conditions.push(PodCondition {
-        condition_type: "Ready".to_string(),
-        status: "True".to_string(),
+        condition_type: "Ready".into(),
+        status: "True".into(),
         last_transition_time: Some(Timestamp(NOW.0 - 3500)),
         ..PodCondition::default()
     });
@@ -106,7 +106,7 @@ fn utilisation(case: &Case) -> Verdict {
     let mut pods: Vec<Pod> = (0..count).map(|index| pod(&format!("p{index}"))).collect();
     for place in positions(&given["unready"]) {
         // It has never been ready.
-        pods[place].status.conditions[0].status = "False".to_string();
+        pods[place].status.conditions[0].status = "False".into();
         pods[place].status.conditions[0].last_transition_time = pods[place].status.start_time;
     }
     for place in positions(&given["still_starting"]) {
@@ -125,7 +125,7 @@ fn utilisation(case: &Case) -> Verdict {
     let extra = |kind: &str| given[kind].as_u64().unwrap_or(0);
     for index in 0..extra("failed_pods") {
         let mut failed = pod(&format!("failed-{index}"));
-        failed.status.phase = "Failed".to_string();
+        failed.status.phase = "Failed".into();
         pods.push(failed);
     }
     for index in 0..extra("terminating_pods") {
@@ -136,7 +136,7 @@ fn utilisation(case: &Case) -> Verdict {
     }
     for index in 0..extra("pending_unscheduled") {
         let mut pending = pod(&format!("pending-{index}"));
-        pending.status.phase = "Pending".to_string();
+        pending.status.phase = "Pending".into();
         pods.push(pending);
     }
     let request = |index: usize| match &given["request_milli"] {

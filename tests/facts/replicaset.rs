@@ -90,7 +90,7 @@ fn described(uid: &str, words: &str) -> Arc<Pod> {
     let mut pod = Pod::default();
     pod.meta.uid = uid.into();
     pod.meta.name = uid.into();
-    pod.status.phase = "Running".to_string();
+    pod.status.phase = "Running".into();
     pod.node_name = "node".into();
     let hours =
         |text: &str| text.trim_end_matches(" ago").trim_end_matches(" h").parse::<i64>().unwrap() * 3600;
@@ -101,8 +101,8 @@ fn described(uid: &str, words: &str) -> Arc<Pod> {
     };
     let ready = |pod: &mut Pod, since: Option<i64>| {
         pod.status.conditions.push(PodCondition {
-            condition_type: "Ready".to_string(),
-            status: "True".to_string(),
+            condition_type: "Ready".into(),
+            status: "True".into(),
             last_transition_time: since.map(|age| Timestamp(NOW.0 - age)),
             ..PodCondition::default()
         });
@@ -113,10 +113,10 @@ fn described(uid: &str, words: &str) -> Arc<Pod> {
         match word {
             "no node" | "unscheduled" => {
                 pod.node_name = "".into();
-                pod.status.phase = "Pending".to_string();
+                pod.status.phase = "Pending".into();
             }
             "on node" | "Running" | "not ready" | "no transition time" => {}
-            "Pending" | "Unknown" => pod.status.phase = word.to_string(),
+            "Pending" | "Unknown" => pod.status.phase = word.into(),
             "ready" => ready(&mut pod, None),
             "ready and created a month ago" => {
                 ready(&mut pod, Some(MONTH));

@@ -10,6 +10,7 @@ use super::cluster::Taint;
 use crate::api::codec::{self, Codec, CodecError, Rest};
 use crate::api::int_or_string::IntOrString;
 use crate::api::meta::{Name, ObjectMeta};
+use crate::api::sharing::{Shared, Word};
 use crate::api::time::Timestamp;
 
 /// A Pod. Its spec is shared by all Pods made from one template, so the node it is bound to stands beside the spec.
@@ -210,21 +211,21 @@ crate::record! {
     /// `core/v1 PodStatus`.
     pub struct PodStatus {
         /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
-        phase: String = "phase",
+        phase: Word = "phase",
         /// The conditions, in the kubelet's order.
-        conditions: Vec<PodCondition> = "conditions",
+        conditions: Shared<Vec<PodCondition>> = "conditions",
         /// Why it is in this state, for a person.
-        message: String = "message",
+        message: Word = "message",
         /// Why it is in this state, in one word (`Evicted`).
-        reason: String = "reason",
+        reason: Word = "reason",
         /// The node that is being cleared for it; empty for none.
         nominated_node_name: Name = "nominatedNodeName",
         /// The address of its node.
-        host_ip: String = "hostIP",
+        host_ip: Word = "hostIP",
         /// The addresses of its node.
-        host_ips: Vec<HostIp> = "hostIPs",
+        host_ips: Shared<Vec<HostIp>> = "hostIPs",
         /// Its address; empty before it has one.
-        pod_ip: String = "podIP",
+        pod_ip: Word = "podIP",
         /// Its addresses.
         pod_ips: Vec<PodIp> = "podIPs",
         /// When the kubelet first saw it.
@@ -234,7 +235,7 @@ crate::record! {
         /// The containers.
         container_statuses: Vec<ContainerStatus> = "containerStatuses",
         /// `Guaranteed`, `Burstable` or `BestEffort`.
-        qos_class: String = "qosClass",
+        qos_class: Word = "qosClass",
         /// The generation of the spec that the kubelet has seen.
         observed_generation: i64 = "observedGeneration",
     }
@@ -242,15 +243,15 @@ crate::record! {
     /// `core/v1 PodCondition`.
     pub struct PodCondition {
         /// `PodScheduled`, `Initialized`, `ContainersReady`, `Ready`, …
-        condition_type: String = "type" always,
+        condition_type: Word = "type" always,
         /// `True`, `False` or `Unknown`.
-        status: String = "status" always,
+        status: Word = "status" always,
         /// When the status changed last.
         last_transition_time: Option<Timestamp> = "lastTransitionTime",
         /// In one word.
-        reason: String = "reason",
+        reason: Word = "reason",
         /// For a person.
-        message: String = "message",
+        message: Word = "message",
         /// The generation it speaks of.
         observed_generation: i64 = "observedGeneration",
     }
@@ -258,19 +259,19 @@ crate::record! {
     /// `core/v1 PodIP`.
     pub struct PodIp {
         /// The address.
-        ip: String = "ip" always,
+        ip: Word = "ip" always,
     }
 
     /// `core/v1 HostIP`.
     pub struct HostIp {
         /// The address.
-        ip: String = "ip" always,
+        ip: Word = "ip" always,
     }
 
     /// `core/v1 ContainerStatus`.
     pub struct ContainerStatus {
         /// The container's name.
-        name: String = "name" always,
+        name: Word = "name" always,
         /// What it does now.
         state: ContainerState = "state",
         /// What its last run came to.
@@ -280,11 +281,11 @@ crate::record! {
         /// How often it was started again.
         restart_count: i32 = "restartCount" always,
         /// The image.
-        image: String = "image" always,
+        image: Word = "image" always,
         /// The image's id.
-        image_id: String = "imageID" always,
+        image_id: Word = "imageID" always,
         /// The container's id.
-        container_id: String = "containerID",
+        container_id: Word = "containerID",
         /// Whether it has started up.
         started: Option<bool> = "started",
     }
@@ -408,11 +409,11 @@ impl PodStatus {
         let since =
             old.as_ref().filter(|old| old.status == status).map_or(Some(now), |old| old.last_transition_time);
         let new = PodCondition {
-            condition_type: condition_type.to_string(),
-            status: status.to_string(),
+            condition_type: condition_type.into(),
+            status: status.into(),
             last_transition_time: since,
-            reason: reason.to_string(),
-            message: message.to_string(),
+            reason: reason.into(),
+            message: message.into(),
             ..PodCondition::default()
         };
         match old {

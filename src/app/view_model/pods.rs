@@ -63,7 +63,7 @@ pub fn note_of(words: &Catalogue, pod: &Pod) -> String {
     } else if let Some(trouble) = trouble_of(pod) {
         trouble
     } else if is_unschedulable(pod) {
-        let message = pod.condition("PodScheduled").map(|condition| condition.message.clone());
+        let message = pod.condition("PodScheduled").map(|condition| condition.message.to_string());
         message.unwrap_or_default()
     } else if !pod.is_bound() {
         words.say("pod.waits_for_node", &[])
@@ -75,7 +75,7 @@ pub fn note_of(words: &Catalogue, pod: &Pod) -> String {
     } else if is_started(pod) {
         words.say("pod.running_not_ready", &[])
     } else if pod.is_finished() {
-        pod.status.phase.clone()
+        pod.status.phase.to_string()
     } else if pod.status.container_statuses.is_empty() {
         words.say("pod.not_seen", &[])
     } else {

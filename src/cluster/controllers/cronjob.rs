@@ -309,7 +309,7 @@ impl Sync<'_> {
         job.meta.labels = template.meta.labels.clone();
         job.meta.annotations = template.meta.annotations.clone();
         job.meta.annotations.insert(SCHEDULED_TIMESTAMP.to_string(), due.to_string());
-        job.meta.owner_references = vec![ownership::controller_reference(&**self.cron)];
+        job.meta.owner_references = vec![ownership::controller_reference(&**self.cron)].into();
         let because = Because::new("because.cronjob.create")
             .with("job", name)
             .with("time", due)

@@ -247,7 +247,7 @@ mod tests {
         let mut pod = Pod::default();
         pod.meta.name = "web-1".into();
         pod.meta.namespace = "demo".into();
-        pod.meta.owner_references = vec![crate::cluster::ownership::controller_reference(&set)];
+        pod.meta.owner_references = vec![crate::cluster::ownership::controller_reference(&set)].into();
         store.put(set.into(), &Actor::You, FactId(1));
         let (owned, bare) = (Arc::new(pod), Arc::new(Pod::default()));
         let percent = |text: &str| Some(IntOrString::Text(text.into()));

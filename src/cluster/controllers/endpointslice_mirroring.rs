@@ -105,7 +105,7 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
             None => {
                 let mut slice =
                     EndpointSlice { address_type: "IPv4".to_string(), ..EndpointSlice::default() };
-                slice.meta.generate_name = format!("{}-", key.name);
+                slice.meta.generate_name = format!("{}-", key.name).into();
                 slice.meta.namespace = key.namespace.clone();
                 slice.meta.owner_references.push(ownership::controller_reference(&**source));
                 fill(&mut slice, source, ports, endpoints);
@@ -186,7 +186,7 @@ fn fill(slice: &mut EndpointSlice, source: &Endpoints, ports: Vec<EndpointPort>,
     slice.meta.labels = labels;
     let copied = source.meta.annotations.iter().filter(|(key, _)| !NOT_COPIED.contains(&key.as_str()));
     slice.meta.annotations =
-        copied.map(|(key, value)| (key.clone(), value.clone())).collect::<BTreeMap<_, _>>();
+        copied.map(|(key, value)| (key.clone(), value.clone())).collect::<BTreeMap<_, _>>().into();
     slice.ports = ports;
     slice.endpoints = endpoints;
 }

@@ -68,7 +68,7 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
         let Ok(mut claim) = PersistentVolumeClaim::decode(shown) else { continue };
         claim.meta.name = name;
         claim.meta.namespace = pod.meta.namespace.clone();
-        claim.meta.owner_references = vec![controller_reference(&**pod)];
+        claim.meta.owner_references = vec![controller_reference(&**pod)].into();
         let because = Because::new("because.ephemeralvolume.create")
             .with("pod", &pod.meta.name)
             .with("volume", volume)

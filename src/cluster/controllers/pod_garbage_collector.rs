@@ -70,7 +70,7 @@ fn remove(view: &View<'_>, pod: &Arc<Pod>, orphaned: bool) -> Outcome {
     let mut outcome = Outcome::nothing(because.clone());
     if !pod.is_finished() {
         let mut changed = Pod::clone(pod);
-        changed.status.phase = "Failed".to_string();
+        changed.status.phase = "Failed".into();
         if orphaned {
             let message = "PodGC: node no longer exists";
             changed.status.set_condition("DisruptionTarget", "True", "DeletionByPodGC", message, view.now);

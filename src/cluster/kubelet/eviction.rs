@@ -151,7 +151,7 @@ pub fn synchronize(node: &Name, memory: &mut Memory, view: &View<'_>, outcome: &
     let told = EventRecord::warning(&Object::Pod(pod.clone()), "Evicted", message.clone());
     outcome.writes.push(Operation::Event(told).because(because));
     if let Some(worker) = memory.workers.get_mut(&key) {
-        Arc::make_mut(worker).evicted = Some(message);
+        Arc::make_mut(worker).evicted = Some(message.into());
         outcome.look_again(WorkKey::Object(key), 1);
     }
 }

@@ -133,7 +133,8 @@ fn new_lease(node: &Node, view: &View<'_>) -> Object {
         name: node.meta.name.clone(),
         uid: node.meta.uid.clone(),
         ..OwnerReference::default()
-    }];
+    }]
+    .into();
     lease.spec = LeaseSpec {
         holder_identity: Some(node.meta.name.to_string()),
         lease_duration_seconds: Some(LEASE_SECONDS),

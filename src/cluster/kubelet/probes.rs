@@ -338,22 +338,22 @@ mod tests {
 
     fn pod(program: Program) -> RunningPod {
         let process = Process {
-            container_id: String::new(),
+            container_id: "".into(),
             program: Arc::new(program),
             started_at: Timestamp(100),
-            beside: Vec::new(),
-            answers: Vec::new(),
+            beside: Vec::new().into(),
+            answers: Vec::new().into(),
             variables: None,
             ended: None,
         };
         let container = RunningContainer {
-            name: "api".to_string(),
-            image: "api".to_string(),
+            name: "api".into(),
+            image: "api".into(),
             init: false,
             process,
             ..RunningContainer::default()
         };
-        RunningPod { ip: "10.244.1.2".to_string(), containers: vec![container], ..RunningPod::default() }
+        RunningPod { ip: "10.244.1.2".into(), containers: vec![container], ..RunningPod::default() }
     }
 
     fn outcome(probe: Value, program: Program, now: i64) -> (bool, String) {

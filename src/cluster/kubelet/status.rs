@@ -4,17 +4,16 @@
 //! `pkg/kubelet/status/generate.go` (v1.36). Leaves out: resizing, users and volumes in container
 //! statuses.
 
-use std::sync::LazyLock;
-
 use serde_json::{Value, json};
 
 use super::restarts::{ephemeral_containers, is_restarted, is_sidecar};
 use super::worker::{Stage, Worker};
-use crate::api::codec::{Codec, Rest};
+use crate::api::codec::Codec;
 use crate::api::kinds::pod::{
     Container, ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting,
     ContainerStatus, HostIp, Pod, PodCondition, PodIp, PodSpec, PodStatus,
 };
+use crate::api::sharing::{Recent, Word};
 use crate::api::time::Timestamp;
 use crate::cluster::runtime::node::{RunningContainer, RunningPod};
 use crate::cluster::runtime::process::{Ended, Process};
@@ -48,17 +47,15 @@ const FALLBACK_BYTES: usize = 2048;
 const OWN_CONDITIONS: [&str; 5] =
     ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
 
-/// What almost every condition, and almost every status, holds beside what is used here: shared by all of them.
-static NEVER_PROBED: LazyLock<Rest> = LazyLock::new(|| Rest::of("lastProbeTime", Value::Null));
-static NO_RESOURCES: LazyLock<Rest> = LazyLock::new(|| Rest::of("resources", json!({})));
-
 /// The status as it is to be stored.
 pub fn status_of(report: &Report<'_>) -> PodStatus {
     let Report { pod, worker, running, .. } = report;
     let mut status = pod.status.clone();
     let spec = &pod.spec;
-    status.host_ip = report.host_ip.to_string();
-    status.host_ips = vec![HostIp { ip: report.host_ip.to_string(), ..HostIp::default() }];
+    status.host_ip = report.host_ip.into();
+    status.host_ips = vec![HostIp { ip: status.host_ip.clone(), ..HostIp::default() }].into();
+    thread_local!(static NODES: Recent<Vec<HostIp>> = Recent::default());
+    NODES.with(|recent| status.host_ips.share(recent));
     if worker.shows_address && !running.ip.is_empty() {
         status.pod_ip.clone_from(&running.ip);
         status.pod_ips = vec![PodIp { ip: running.ip.clone(), ..PodIp::default() }];
@@ -92,12 +89,12 @@ pub fn status_of(report: &Report<'_>) -> PodStatus {
         phase => phase,
     };
     if worker.deadline_passed && over {
-        status.reason = "DeadlineExceeded".to_string();
-        status.message = "Pod was active on the node longer than the specified deadline".to_string();
+        status.reason = "DeadlineExceeded".into();
+        status.message = "Pod was active on the node longer than the specified deadline".into();
     }
     if let Some(message) = worker.evicted.as_ref().filter(|_| over) {
-        status.reason = "Evicted".to_string();
-        status.message.clone_from(message);
+        status.reason = "Evicted".into();
+        status.message = (&**message).into();
     }
     // The final phase is told only when nothing is left of the Pod on the node.
     status.phase = match finished_phase {
@@ -110,7 +107,7 @@ pub fn status_of(report: &Report<'_>) -> PodStatus {
         }
         phase => phase,
     }
-    .to_string();
+    .into();
     let containers_ready = containers_ready(spec, Some(&all), finished_phase);
     let readiness = Readiness {
         initialized: initialized(spec, Some(&all), finished_phase),
@@ -121,9 +118,7 @@ pub fn status_of(report: &Report<'_>) -> PodStatus {
     if let Some(message) = &worker.evicted {
         status.set_condition("DisruptionTarget", "True", "TerminationByKubelet", message, report.now);
     }
-    if status.rest.is_empty() {
-        status.rest = NO_RESOURCES.clone();
-    } else if status.rest.get("resources").is_none() {
+    if status.rest.get("resources").is_none() {
         status.rest.set("resources", Some(json!({})));
     }
     status
@@ -135,11 +130,11 @@ fn has_run(status: &PodStatus) -> bool {
 
 fn container_status(report: &Report<'_>, container: &Container, init: bool) -> ContainerStatus {
     let spec = &report.pod.spec;
-    let keeper = report.worker.kept(&container.name);
+    let keeper = report.worker.containers.get(&container.name);
     let waiting = keeper.and_then(|keeper| keeper.waiting.clone());
     let mut status = ContainerStatus {
-        name: container.name.clone(),
-        image: container.image.clone(),
+        name: container.name.as_str().into(),
+        image: container.image.as_str().into(),
         started: Some(false),
         ..ContainerStatus::default()
     };
@@ -147,16 +142,15 @@ fn container_status(report: &Report<'_>, container: &Container, init: bool) -> C
     if !container.resources.requests.is_empty() {
         status.rest.set("allocatedResources", Some(container.resources.requests.encode()));
     }
-    status.rest = status.rest.shared();
     let Some(run) = report.running.container(&container.name) else {
         let default = if spec.init_containers.is_empty() { "ContainerCreating" } else { "PodInitializing" };
         let (reason, message) = waiting.map_or_else(|| (default.to_string(), String::new()), |told| *told);
         status.state.waiting =
-            Some(ContainerStateWaiting { reason, message, ..ContainerStateWaiting::default() }.into());
+            Some(Box::new(ContainerStateWaiting { reason, message, ..ContainerStateWaiting::default() }));
         return status;
     };
     status.image = shown_image(report, run);
-    status.image_id = registry::image_id(&run.image, report.recorded);
+    status.image_id = registry::image_id(&run.image, report.recorded).into();
     status.container_id.clone_from(&run.process.container_id);
     status.restart_count = run.restart_count;
     match &run.process.ended {
@@ -179,8 +173,9 @@ fn container_status(report: &Report<'_>, container: &Container, init: bool) -> C
                 && report.worker.evicted.is_none()
                 && report.worker.stage < Stage::Finishing
                 && is_restarted(spec, container, init, ended.exit_code);
-            match waiting.filter(|_| comes_back).map(|told| *told) {
-                Some((reason, message)) => {
+            match waiting.filter(|_| comes_back) {
+                Some(told) => {
+                    let (reason, message) = *told;
                     status.last_state = ended_state(report, container, run, Some(&run.process));
                     status.state.waiting = Some(Box::new(ContainerStateWaiting {
                         reason,
@@ -200,8 +195,8 @@ fn container_status(report: &Report<'_>, container: &Container, init: bool) -> C
 }
 
 /// The image as the runtime names it.
-fn shown_image(report: &Report<'_>, run: &RunningContainer) -> String {
-    if report.recorded { run.image.clone() } else { registry::full_name(&run.image) }
+fn shown_image(report: &Report<'_>, run: &RunningContainer) -> Word {
+    if report.recorded { run.image.clone() } else { registry::full_name(&run.image).into() }
 }
 
 fn ended_state(
@@ -213,7 +208,7 @@ fn ended_state(
     let Some((process, ended)) = process.and_then(|process| Some((process, process.ended.as_ref()?))) else {
         return ContainerState::default();
     };
-    let Ended { at, exit_code, reason } = ended;
+    let Ended { at, exit_code, reason } = &**ended;
     ContainerState {
         terminated: Some(Box::new(ContainerStateTerminated {
             exit_code: *exit_code,
@@ -221,7 +216,7 @@ fn ended_state(
             message: last_words(report, container, run, process),
             started_at: Some(process.started_at),
             finished_at: Some(*at),
-            container_id: process.container_id.clone(),
+            container_id: process.container_id.to_string(),
             ..ContainerStateTerminated::default()
         })),
         ..ContainerState::default()
@@ -445,7 +440,7 @@ fn set_conditions(report: &Report<'_>, status: &mut PodStatus, readiness: &Readi
     let sandbox = (Stage::Sandboxed..=Stage::Finishing).contains(&stage) && !report.worker.sandbox_gone;
     let old = std::mem::take(&mut status.conditions);
     let is_own = |condition: &PodCondition| OWN_CONDITIONS.contains(&condition.condition_type.as_str());
-    status.conditions = old.iter().filter(|condition| !is_own(condition)).cloned().collect();
+    let mut conditions: Vec<_> = old.iter().filter(|condition| !is_own(condition)).cloned().collect();
     for condition_type in OWN_CONDITIONS {
         let before = old.iter().find(|condition| condition.condition_type == condition_type);
         let (holds, reason, message) = match condition_type {
@@ -458,21 +453,23 @@ fn set_conditions(report: &Report<'_>, status: &mut PodStatus, readiness: &Readi
         let value = if holds { "True" } else { "False" };
         let unchanged = before.filter(|before| before.status == value);
         let mut rest = before.map(|before| before.rest.clone()).unwrap_or_default();
-        if rest.is_empty() {
-            rest = NEVER_PROBED.clone();
-        } else if rest.get("lastProbeTime").is_none() {
+        if rest.get("lastProbeTime").is_none() {
             rest.set("lastProbeTime", Some(Value::Null));
         }
-        status.conditions.push(PodCondition {
-            condition_type: condition_type.to_string(),
-            status: value.to_string(),
+        conditions.push(PodCondition {
+            condition_type: condition_type.into(),
+            status: value.into(),
             last_transition_time: unchanged.map_or(Some(report.now), |before| before.last_transition_time),
-            reason: reason.to_string(),
-            message,
+            reason: reason.into(),
+            message: message.into(),
             observed_generation: report.pod.meta.generation,
             rest,
         });
     }
+    conditions.shrink_to_fit();
+    status.conditions = conditions.into();
+    thread_local!(static RECENT: Recent<Vec<PodCondition>> = Recent::default());
+    RECENT.with(|recent| status.conditions.share(recent));
 }
 
 /// What the containers do, in a few words: `api: running, ready; web: waiting (ImagePullBackOff)`.

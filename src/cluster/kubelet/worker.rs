@@ -6,6 +6,7 @@ use super::admission::Asked;
 use super::back_off::BackOff;
 use super::probes::ProbeState;
 use crate::api::meta::Uid;
+use crate::api::sharing::{Shared, Word};
 use crate::api::time::Timestamp;
 
 /// One Pod in the kubelet's care.
@@ -17,28 +18,28 @@ pub struct Worker {
     pub stage: Stage,
     /// Whether the status shows the Pod's address yet.
     pub shows_address: bool,
-    /// What is remembered of each container, by name.
-    pub containers: Vec<(String, Keeper)>,
+    /// What is remembered of each container.
+    pub containers: Keepers,
     /// The pull that the Pod waits for.
     pub pulling: Option<Box<Pulling>>,
     /// Waits after failed pulls, by image.
-    pub image_back_offs: BTreeMap<String, BackOff>,
+    pub image_back_offs: Shared<BTreeMap<String, BackOff>>,
     /// Waits after crashes, by container and image.
-    pub crash_back_offs: BTreeMap<String, BackOff>,
+    pub crash_back_offs: Shared<BTreeMap<String, BackOff>>,
     /// When the Pod is looked at again after an error.
     pub retry_at: Option<Timestamp>,
     /// When the Pod is looked at again although nothing happened, as long as a readiness probe fails.
     pub resync_at: Option<Timestamp>,
     /// The wait for a volume that cannot be mounted.
-    pub mount: Option<Mount>,
+    pub mount: Option<Box<Mount>>,
     /// Since when it is being stopped, and how long it may take.
-    pub stopping: Option<Stopping>,
+    pub stopping: Option<Box<Stopping>>,
     /// The generation of the spec that was acted upon.
     pub acted_generation: i64,
     /// Whether it was on the node for longer than its spec allows.
     pub deadline_passed: bool,
     /// Why the node drove it away, in the kubelet's words: it ran out of something.
-    pub evicted: Option<String>,
+    pub evicted: Option<Box<str>>,
     /// Whether its processes were told to stop because of that.
     pub cut_short: bool,
     /// What it asked of the node when it was taken on.
@@ -69,13 +70,29 @@ pub enum Stage {
     Over,
 }
 
+/// What is remembered of each container of a Pod: a handful, found by name. A list takes a tenth of what a tree would.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Keepers(Vec<(Word, Keeper)>);
+
+impl Keepers {
+    /// What is remembered of that container.
+    pub fn get(&self, container: &str) -> Option<&Keeper> {
+        self.0.iter().find(|(name, _)| *name == *container).map(|(_, keeper)| keeper)
+    }
+
+    /// The same, to be changed.
+    pub fn get_mut(&mut self, container: &str) -> Option<&mut Keeper> {
+        self.0.iter_mut().find(|(name, _)| *name == *container).map(|(_, keeper)| keeper)
+    }
+}
+
 /// What is remembered of one container.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keeper {
     /// Why it does not run: the reason and the message, as they will stand in the status.
     pub waiting: Option<Box<(String, String)>>,
     /// The image it was started with last.
-    pub image: String,
+    pub image: Word,
     /// Why it is to be killed and started again.
     pub kill: Option<Kill>,
     /// Whether the kubelet killed it itself, to start it again in the same round.
@@ -150,21 +167,12 @@ impl Keeper {
 impl Worker {
     /// What is remembered of that container.
     pub fn keeper(&mut self, container: &str) -> &mut Keeper {
-        let at = self.containers.iter().position(|(name, _)| name == container).unwrap_or_else(|| {
-            self.containers.reserve_exact(1);
-            self.containers.push((container.to_string(), Keeper::default()));
-            self.containers.len() - 1
+        let keepers = &mut self.containers.0;
+        let at = keepers.iter().position(|(name, _)| *name == *container).unwrap_or_else(|| {
+            keepers.reserve_exact(1);
+            keepers.push((container.into(), Keeper::default()));
+            keepers.len() - 1
         });
-        &mut self.containers[at].1
-    }
-
-    /// What is remembered of that container, to change, if anything is.
-    pub fn kept_mut(&mut self, container: &str) -> Option<&mut Keeper> {
-        self.containers.iter_mut().find(|(name, _)| name == container).map(|(_, keeper)| keeper)
-    }
-
-    /// What is remembered of that container, if anything is.
-    pub fn kept(&self, container: &str) -> Option<&Keeper> {
-        self.containers.iter().find(|(name, _)| name == container).map(|(_, keeper)| keeper)
+        &mut keepers[at].1
     }
 }

@@ -78,14 +78,16 @@ pub fn slice(service: &Service, ports: &[(&str, i32)], endpoints: Vec<Endpoint>)
     let mut slice = EndpointSlice { address_type: "IPv4".to_string(), endpoints, ..EndpointSlice::default() };
     slice.meta.namespace = service.meta.namespace.clone();
     slice.meta.name = format!("{}-abcde", service.meta.name).into();
-    slice.meta.labels = [("kubernetes.io/service-name".to_string(), service.meta.name.to_string())].into();
+    slice.meta.labels =
+        [("kubernetes.io/service-name".to_string(), service.meta.name.to_string())].into_iter().collect();
     slice.meta.owner_references = vec![crate::api::meta::OwnerReference {
         kind: "Service".to_string(),
         name: service.meta.name.clone(),
         uid: service.meta.uid.clone(),
         controller: Some(true),
         ..crate::api::meta::OwnerReference::default()
-    }];
+    }]
+    .into();
     slice.ports = ports
         .iter()
         .map(|&(name, port)| EndpointPort {

@@ -11,6 +11,7 @@ use imbl::{OrdMap, OrdSet};
 
 use super::process::{Answer, Deed, FileChange, Process, is_within, stamped};
 use crate::api::meta::{Name, ObjectKey, Uid};
+use crate::api::sharing::Word;
 use crate::api::time::Timestamp;
 
 /// Everything that runs on one node.
@@ -30,7 +31,7 @@ pub struct RunningPod {
     /// Its name, which its processes know as their host name.
     pub name: Name,
     /// Its address; the node's own for a Pod with `hostNetwork`.
-    pub ip: String,
+    pub ip: Word,
     /// Init containers, then containers, as far as they were ever started, in the order of the spec.
     pub containers: Vec<RunningContainer>,
 }
@@ -51,9 +52,9 @@ pub struct Mount {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunningContainer {
     /// The container's name.
-    pub name: String,
+    pub name: Word,
     /// The image it runs.
-    pub image: String,
+    pub image: Word,
     /// Whether it is an init container (sidecars are, too).
     pub init: bool,
     /// The latest run.
@@ -126,7 +127,7 @@ impl RunningPod {
                     Some(answer) => answer,
                     None => container.process.answer(&self.name, &self.ip, port, path),
                 };
-                Reply::Answered { container: container.name.clone(), answer }
+                Reply::Answered { container: container.name.to_string(), answer }
             }
         }
     }

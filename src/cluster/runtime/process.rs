@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::applications::Answers;
 use super::script::{Answered, Question};
-use crate::api::recent::Recent;
+use crate::api::sharing::{Recent, Shared, Word};
 use crate::api::time::Timestamp;
 
 /// In a line: stands for the date and time at which it was written, as `date` prints it.
@@ -97,14 +97,6 @@ pub struct Program {
     pub start_error: Option<String>,
 }
 
-impl Program {
-    /// The same program, in one place in memory with an equal one that was shared before.
-    pub fn shared(self) -> Arc<Self> {
-        thread_local!(static RECENT: Recent<Program> = const { Recent::new() });
-        RECENT.with(|recent| recent.shared(self))
-    }
-}
-
 /// One port that a program listens on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listener {
@@ -160,6 +152,14 @@ pub struct End {
     pub reason: String,
 }
 
+impl Program {
+    /// The program, kept once for all that were started alike lately.
+    pub fn shared(self) -> Arc<Self> {
+        thread_local!(static RECENT: Recent<Program> = Recent::default());
+        RECENT.with(|recent| recent.share(self))
+    }
+}
+
 impl End {
     /// The reason that goes with an exit code.
     pub fn reason_of(exit_code: i32) -> String {
@@ -188,19 +188,19 @@ pub enum Stop {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Process {
     /// The container's id, `containerd://` and 64 hexadecimal digits.
-    pub container_id: String,
+    pub container_id: Word,
     /// What runs.
     pub program: Arc<Program>,
     /// When it started.
     pub started_at: Timestamp,
     /// What commands run beside it did to its files, in the order of time.
-    pub beside: Vec<(Timestamp, Deed)>,
+    pub beside: Shared<Vec<(Timestamp, Deed)>>,
     /// What the network has answered it: by question, from which second of its life on which answer.
-    pub answers: Vec<(Question, Vec<(i64, Answered)>)>,
+    pub answers: Shared<Vec<(Question, Vec<(i64, Answered)>)>>,
     /// The variables it was started with, where they came from other objects; `None` where the spec says them all.
     pub variables: Option<Arc<BTreeMap<String, String>>>,
     /// How it ended; `None` while it runs.
-    pub ended: Option<Ended>,
+    pub ended: Option<Box<Ended>>,
 }
 
 /// How a run ended.
@@ -454,11 +454,11 @@ mod tests {
     fn process(program: Program) -> Process {
         let program = Arc::new(program);
         Process {
-            container_id: String::new(),
+            container_id: "".into(),
             program,
             started_at: Timestamp(100),
-            beside: Vec::new(),
-            answers: Vec::new(),
+            beside: Shared::default(),
+            answers: Shared::default(),
             variables: None,
             ended: None,
         }
@@ -471,7 +471,8 @@ mod tests {
         assert!(!process.listens(80, Timestamp(101)));
         assert!(process.listens(80, Timestamp(102)));
         assert!(!process.listens(81, Timestamp(102)));
-        process.ended = Some(Ended { at: Timestamp(105), exit_code: 0, reason: "Completed".to_string() });
+        process.ended =
+            Some(Box::new(Ended { at: Timestamp(105), exit_code: 0, reason: "Completed".to_string() }));
         assert!(!process.listens(80, Timestamp(106)));
     }
 

@@ -10,6 +10,7 @@ use super::pod_terms::Affinity;
 use crate::api::kinds::pod::Pod;
 use crate::api::labels::Labels;
 use crate::api::meta::Name;
+use crate::api::sharing::Shared;
 
 /// What the Pods of one group have in common.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +18,7 @@ pub struct Group {
     /// Their namespace.
     pub namespace: Name,
     /// Their labels.
-    pub labels: Labels,
+    pub labels: Shared<Labels>,
     /// Whether they are on their way out.
     pub terminating: bool,
     /// Which Pods they want to be near to, and far from.
@@ -36,7 +37,7 @@ impl Group {
     }
 }
 
-type Identity = (Name, Labels, bool, String);
+type Identity = (Name, Shared<Labels>, bool, String);
 
 /// All groups, by number.
 #[derive(Clone, Debug, Default, PartialEq)]

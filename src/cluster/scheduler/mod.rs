@@ -490,10 +490,10 @@ fn with_condition(
     }
     let since = old.filter(|c| c.status == "False").and_then(|c| c.last_transition_time);
     let condition = PodCondition {
-        condition_type: "PodScheduled".to_string(),
-        status: "False".to_string(),
-        reason: reason.to_string(),
-        message: message.to_string(),
+        condition_type: "PodScheduled".into(),
+        status: "False".into(),
+        reason: reason.into(),
+        message: message.into(),
         last_transition_time: Some(since.unwrap_or(view.now)),
         observed_generation: pod.meta.generation,
         ..PodCondition::default()

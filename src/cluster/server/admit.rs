@@ -212,14 +212,14 @@ pub fn on_delete(key: &ObjectKey) -> Result<(), Status> {
 
 fn admit_pod(transaction: &mut Transaction<'_>, pod: &mut Pod) -> Result<(), Status> {
     pod.status = Default::default();
-    pod.status.phase = "Pending".to_string();
-    pod.status.qos_class = qos_class(&pod.spec).to_string();
+    pod.status.phase = "Pending".into();
+    pod.status.qos_class = qos_class(&pod.spec).into();
     if pod.spec.has_scheduling_gates() {
         pod.status.conditions.push(PodCondition {
-            condition_type: "PodScheduled".to_string(),
-            status: "False".to_string(),
-            reason: "SchedulingGated".to_string(),
-            message: "Scheduling is blocked due to non-empty scheduling gates".to_string(),
+            condition_type: "PodScheduled".into(),
+            status: "False".into(),
+            reason: "SchedulingGated".into(),
+            message: "Scheduling is blocked due to non-empty scheduling gates".into(),
             observed_generation: pod.meta.generation,
             ..PodCondition::default()
         });
@@ -276,7 +276,7 @@ fn admit_pod(transaction: &mut Transaction<'_>, pod: &mut Pod) -> Result<(), Sta
             let causes = errors.iter().map(validate::FieldError::cause).collect();
             return Err(Status::invalid(Kind::Pod, &pod.meta.name, causes));
         }
-        pod.status.qos_class = qos_class(&pod.spec).to_string();
+        pod.status.qos_class = qos_class(&pod.spec).into();
     }
     share_spec(transaction.store, pod);
     let namespace = transaction.store.get::<Namespace>("", &pod.meta.namespace);
@@ -325,7 +325,7 @@ fn admit_claim(store: &Store, claim: &mut PersistentVolumeClaim) {
     if !claim.meta.finalizers.iter().any(|finalizer| finalizer == PROTECTION) {
         claim.meta.finalizers.push(PROTECTION.to_string());
     }
-    claim.status.phase = "Pending".to_string();
+    claim.status.phase = "Pending".into();
     claim.spec.volume_mode.get_or_insert_with(|| "Filesystem".to_string());
     if claim.spec.storage_class_name.is_none() {
         let is_default = |class: &&Arc<StorageClass>| {
@@ -447,7 +447,7 @@ fn priority_of(transaction: &Transaction<'_>, name: &str, spec: &PodSpec) -> Res
 
 /// What a Pod is called before its name is made up, which is done between the admission that changes it and the one that checks.
 fn name_so_far(meta: &ObjectMeta) -> &str {
-    let is_made_up = !meta.generate_name.is_empty() && meta.name.starts_with(&meta.generate_name);
+    let is_made_up = !meta.generate_name.is_empty() && meta.name.starts_with(&*meta.generate_name);
     if is_made_up { &meta.generate_name } else { &meta.name }
 }
 

@@ -4,7 +4,7 @@
 //! after ten different messages for one reason within ten minutes, one event for all further ones; at most 25 events of
 //! one source and reason about one object, and one more every five minutes. The scheduler's events, which take another way, are
 //! only de-duplicated.
-//! That they expire is the machine's business. Leaves out: the correlator's own memory (what is stored stands in for it).
+//! Leaves out: the correlator's own memory (what is stored stands in for it).
 
 use std::sync::Arc;
 

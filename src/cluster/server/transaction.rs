@@ -203,7 +203,7 @@ impl Transaction<'_> {
         let mut new = old.clone();
         // A Pod that waits out its grace keeps the finalizers it has.
         if !(old.meta().is_terminating() && has_grace(key.kind)) {
-            new.meta_mut().finalizers = finalizers_after_delete(&old, propagation);
+            new.meta_mut().finalizers = finalizers_after_delete(&old, propagation).into();
         }
         let grace_seconds = granted_grace_seconds(&old, grace_seconds);
         let is_held = !new.meta().finalizers.is_empty() || holds_namespace(&new);

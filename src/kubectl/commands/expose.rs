@@ -81,7 +81,7 @@ fn selector_of(object: &Object) -> Result<Value, Failure> {
         Object::Pod(pod) if pod.meta.labels.is_empty() => {
             Err(Failure::error("the pod has no labels and cannot be exposed"))
         }
-        Object::Pod(pod) => Ok(json!(pod.meta.labels)),
+        Object::Pod(pod) => Ok(json!(*pod.meta.labels)),
         Object::Deployment(deployment) => Ok(json!(deployment.spec.selector.match_labels)),
         Object::ReplicaSet(set) => Ok(json!(set.spec.selector.match_labels)),
         Object::ReplicationController(found) => Ok(json!(found.spec.selector)),
@@ -169,7 +169,7 @@ fn service_for(call: &Call, object: &Object) -> Result<Value, Failure> {
     let mut metadata = json!({"name": text("name").unwrap_or_else(|| object.meta().name.to_string())});
     match text("labels") {
         Some(given) => metadata["labels"] = labels(&given)?,
-        None if !object.meta().labels.is_empty() => metadata["labels"] = json!(object.meta().labels),
+        None if !object.meta().labels.is_empty() => metadata["labels"] = json!(*object.meta().labels),
         None => {}
     }
     Ok(json!({

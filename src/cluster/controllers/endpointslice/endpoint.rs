@@ -107,18 +107,18 @@ mod tests {
     /// A Pod with an address; words: `ready`, `terminating`, `no-address`, a phase.
     fn pod(words: &str) -> Pod {
         let mut pod = Pod::default();
-        pod.status.phase = "Running".to_string();
-        pod.status.pod_ip = "10.1.0.1".to_string();
+        pod.status.phase = "Running".into();
+        pod.status.pod_ip = "10.1.0.1".into();
         for word in words.split_whitespace() {
             match word {
                 "ready" => pod.status.conditions.push(crate::api::kinds::pod::PodCondition {
-                    condition_type: "Ready".to_string(),
-                    status: "True".to_string(),
+                    condition_type: "Ready".into(),
+                    status: "True".into(),
                     ..Default::default()
                 }),
                 "terminating" => pod.meta.deletion_timestamp = Some(Default::default()),
-                "no-address" => pod.status.pod_ip.clear(),
-                phase => pod.status.phase = phase.to_string(),
+                "no-address" => pod.status.pod_ip = Default::default(),
+                phase => pod.status.phase = phase.into(),
             }
         }
         pod

@@ -137,7 +137,7 @@ fn plan<'a>(
     let trigger = trigger_time(service, selected, existing, &wanted);
     let slices: Vec<&EndpointSlice> = existing.iter().map(|slice| &***slice).collect();
     let labels = labels_of(service);
-    let relabelled: Vec<bool> = slices.iter().map(|slice| slice.meta.labels != labels).collect();
+    let relabelled: Vec<bool> = slices.iter().map(|slice| *slice.meta.labels != labels).collect();
     let placement = plan_placement(&slices, &relabelled, wanted);
     let listed = |key, endpoints: &[Endpoint]| {
         let ready = endpoints.iter().filter(|endpoint| endpoint.is_ready()).count();
@@ -155,7 +155,7 @@ fn plan<'a>(
         };
         let because = listed(key, &endpoints);
         let mut slice = EndpointSlice::default();
-        slice.meta.generate_name = format!("{}-", service.meta.name);
+        slice.meta.generate_name = format!("{}-", service.meta.name).into();
         slice.meta.namespace = service.meta.namespace.clone();
         slice.meta.owner_references.push(ownership::controller_reference(&**service));
         slice.address_type = "IPv4".to_string();
@@ -211,7 +211,7 @@ fn write_slice(
     endpoints: Vec<Endpoint>,
     trigger: Option<Timestamp>,
 ) {
-    slice.meta.labels = labels.clone();
+    slice.meta.labels = labels.clone().into();
     match trigger {
         Some(time) => slice.meta.annotations.insert(TRIGGER_TIME.to_string(), time.to_string()),
         None => slice.meta.annotations.remove(TRIGGER_TIME),
@@ -222,7 +222,7 @@ fn write_slice(
 
 /// The labels of a Service's slices: its own, and those by which slices are found, which nobody can take over.
 fn labels_of(service: &Service) -> BTreeMap<String, String> {
-    let mut labels = service.meta.labels.clone();
+    let mut labels = service.meta.labels.clone().into_inner();
     labels.remove(HEADLESS);
     if matches!(service.spec.cluster_ip.as_str(), "" | "None") {
         labels.insert(HEADLESS.to_string(), String::new());

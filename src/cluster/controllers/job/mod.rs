@@ -589,7 +589,7 @@ impl<'a> Sync<'a> {
 
     /// Tells a Pod which index it has.
     fn give_index(&self, pod: &mut Pod, index: i32) {
-        pod.meta.generate_name = format!("{}-{index}-", self.job.meta.name);
+        pod.meta.generate_name = format!("{}-{index}-", self.job.meta.name).into();
         pod.meta.annotations.insert(COMPLETION_INDEX.to_string(), index.to_string());
         pod.meta.labels.insert(COMPLETION_INDEX.to_string(), index.to_string());
         if self.job.spec.backoff_limit_per_index.is_some() {

@@ -165,16 +165,16 @@ mod tests {
     fn pod(uid: &str, words: &str) -> Arc<Pod> {
         let mut pod = Pod::default();
         pod.meta.uid = uid.into();
-        pod.status.phase = "Running".to_string();
+        pod.status.phase = "Running".into();
         pod.node_name = "node".into();
         for word in words.split_whitespace() {
             let (key, value) = word.split_once('=').expect("key=value");
             match key {
                 "node" => pod.node_name = value.into(),
-                "phase" => pod.status.phase = value.to_string(),
+                "phase" => pod.status.phase = value.into(),
                 "ready" => pod.status.conditions.push(PodCondition {
-                    condition_type: "Ready".to_string(),
-                    status: "True".to_string(),
+                    condition_type: "Ready".into(),
+                    status: "True".into(),
                     last_transition_time: value.parse().ok().map(|age: i64| Timestamp(NOW.0 - age)),
                     ..PodCondition::default()
                 }),

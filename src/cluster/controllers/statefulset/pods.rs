@@ -14,6 +14,7 @@ use crate::api::kinds::pod::Pod;
 use crate::api::kinds::storage::PersistentVolumeClaim;
 use crate::api::kinds::workloads::StatefulSet;
 use crate::api::meta::Name;
+use crate::api::sharing::Word;
 use crate::api::time::Timestamp;
 use crate::cluster::ownership;
 use crate::cluster::pod_template::pod_of;
@@ -60,7 +61,7 @@ pub fn revision_of(pod: &Pod) -> &str {
 pub fn new_pod(set: &Arc<StatefulSet>, template: &PodTemplateSpec, revision: &str, ordinal: i32) -> Pod {
     let mut pod = pod_of(template, &set.meta, ownership::controller_reference(&**set));
     let name = format!("{}-{ordinal}", set.meta.name);
-    pod.meta.generate_name = String::new();
+    pod.meta.generate_name = Word::default();
     pod.meta.name = Name::from(name.as_str());
     pod.meta.labels.insert(REVISION_HASH.to_string(), revision.to_string());
     pod.meta.labels.insert(POD_NAME.to_string(), name.clone());

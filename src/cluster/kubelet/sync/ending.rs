@@ -6,6 +6,7 @@ use super::super::restarts::{ephemeral_containers, is_restarted, is_sidecar};
 use super::super::worker::{Kill, Stage, Stopping};
 use super::{Look, all_containers, delete, give_back_address};
 use crate::api::kinds::pod::Container;
+use crate::api::sharing::Word;
 use crate::api::time::Timestamp;
 use crate::cluster::because::Because;
 use crate::cluster::fact::{RuntimeEvent, What};
@@ -202,7 +203,7 @@ impl Look<'_> {
         let name = container.name.clone();
         self.outcome.notes.push(What::Ran { pod: self.key.clone(), container: name.clone(), event: asked });
         if after == 0 {
-            run.process.ended = Some(Ended { at: now, exit_code, reason });
+            run.process.ended = Some(Box::new(Ended { at: now, exit_code, reason }));
             let event = RuntimeEvent::Exited { exit_code };
             self.outcome.notes.push(What::Ran { pod: self.key.clone(), container: name, event });
             self.changed = true;
@@ -265,7 +266,7 @@ impl Look<'_> {
     pub(super) fn take_sandbox_down(&mut self) {
         self.worker.stage = Stage::Over;
         give_back_address(self.memory, self.view, self.node, &self.running);
-        self.running.ip.clear();
+        self.running.ip = Word::default();
     }
 
     /// The sandbox goes, and the final phase is told.
@@ -289,7 +290,7 @@ impl Look<'_> {
             .as_ref()
             .is_some_and(|stopping| kill_at < stopping.kill_at && grace_seconds < 30);
         if first || sooner {
-            self.worker.stopping = Some(Stopping { kill_at, reported: false });
+            self.worker.stopping = Some(Box::new(Stopping { kill_at, reported: false }));
             if first {
                 let because = Because::new("because.kubelet.stop-asked").with("seconds", grace_seconds);
                 self.stop_everything(grace_seconds, &because);

@@ -130,7 +130,9 @@ impl Look<'_> {
                 );
                 self.tell("Pulled", false, message, subject, because);
                 self.memory.runtime.images.insert(image.clone());
-                self.worker.image_back_offs.remove(image);
+                if self.worker.image_back_offs.contains_key(image) {
+                    self.worker.image_back_offs.remove(image);
+                }
                 let mut tried = pulling.tried.clone();
                 self.create_and_run(container, init, &mut tried)
             }

@@ -183,7 +183,7 @@ fn vanished(node: &Name, memory: &mut Memory, view: &View<'_>, key: &ObjectKey, 
         };
         outcome.writes.push(Operation::Event(record).because(because.clone()));
         let event = RuntimeEvent::Exited { exit_code: 137 };
-        outcome.notes.push(What::Ran { pod: key.clone(), container: container.name.clone(), event });
+        outcome.notes.push(What::Ran { pod: key.clone(), container: container.name.to_string(), event });
     }
     outcome
 }
@@ -212,9 +212,9 @@ impl Look<'_> {
             let because =
                 Because::new("because.kubelet.refused").with("pod", &self.key.name).with("why", &message);
             self.tell(reason, true, message.clone(), None, because.clone());
-            self.status.phase = "Failed".to_string();
-            self.status.reason = reason.to_string();
-            self.status.message = format!("Pod was rejected: {message}");
+            self.status.phase = "Failed".into();
+            self.status.reason = reason.into();
+            self.status.message = format!("Pod was rejected: {message}").into();
             self.status.start_time = self.status.start_time.or(Some(self.now()));
             self.status.observed_generation = self.pod.meta.generation;
             self.status.conditions.retain(|condition| condition.condition_type != "PodScheduled");
@@ -284,7 +284,7 @@ impl Look<'_> {
         let first = self.worker.stage == Stage::Accepted && mount;
         let respecified = self.worker.acted_generation != self.pod.meta.generation;
         if pulled.is_some() || ended || probed || retry || first || respecified {
-            self.rounds(pulled.map(|pulled| *pulled));
+            self.rounds(pulled);
         } else {
             self.take_status();
         }
@@ -345,7 +345,7 @@ impl Look<'_> {
 
     /// Round after round, as long as each changes something on the node. `pulled` is the pull that ends now, in whose
     /// round this look goes on.
-    fn rounds(&mut self, pulled: Option<Pulling>) {
+    fn rounds(&mut self, pulled: Option<Box<Pulling>>) {
         let mut pulled = pulled;
         self.worker.acted_generation = self.pod.meta.generation;
         for _ in 0..MAX_ROUNDS {
@@ -433,7 +433,7 @@ impl Look<'_> {
         let state = run.map(|run| run.process.ended.clone());
         match state {
             Some(None) if sidecar => {
-                let keeper = self.worker.kept(&container.name);
+                let keeper = self.worker.containers.get(&container.name);
                 let started = keeper.and_then(|k| k.startup.as_ref()).is_none_or(|state| state.success);
                 if started || main_ran { Init::Passed } else { Init::Waits }
             }
@@ -482,15 +482,15 @@ impl Look<'_> {
             self.tell("FailedMount", true, message, None, because);
             let now = self.now();
             let wait = self.worker.mount.as_ref().map_or(1, |mount| mount.wait_seconds);
-            self.worker.mount = Some(Mount {
+            self.worker.mount = Some(Box::new(Mount {
                 retry_at: Timestamp(now.0 + wait),
                 wait_seconds: (wait * 2).min(MAX_MOUNT_WAIT_SECONDS),
-            });
+            }));
             return false;
         }
         self.worker.mount = None;
         self.running.ip = if self.pod.spec.host_network {
-            self.host_ip()
+            self.host_ip().into()
         } else {
             if !self.memory.addresses.is_settled() {
                 let nodes = self.view.store.list::<Node>();
@@ -499,7 +499,7 @@ impl Look<'_> {
                 let range = node.map_or("", |node| node.spec.pod_cidr.as_str());
                 self.memory.addresses.settle(range, place);
             }
-            self.memory.addresses.take().unwrap_or_default()
+            self.memory.addresses.take().unwrap_or_default().into()
         };
         self.worker.stage = Stage::Sandboxed;
         self.changed = true;

@@ -35,7 +35,7 @@ impl Look<'_> {
             else {
                 continue;
             };
-            let Some(keeper) = self.worker.kept(&container.name) else { continue };
+            let Some(keeper) = self.worker.containers.get(&container.name) else { continue };
             let is_held = keeper.startup.as_ref().is_some_and(|state| !state.success);
             for (kind, state) in [
                 (ProbeKind::Startup, &keeper.startup),

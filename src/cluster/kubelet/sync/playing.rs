@@ -71,9 +71,10 @@ impl Look<'_> {
         for container in &mut self.running.containers {
             let due = container.process.ends_at().filter(|at| *at <= now);
             if let (Some(at), Some(end)) = (due, container.process.program.end.clone()) {
-                container.process.ended = Some(Ended { at, exit_code: end.exit_code, reason: end.reason });
+                container.process.ended =
+                    Some(Box::new(Ended { at, exit_code: end.exit_code, reason: end.reason }));
                 let event = RuntimeEvent::Exited { exit_code: end.exit_code };
-                let container = container.name.clone();
+                let container = container.name.to_string();
                 self.outcome.notes.push(What::Ran { pod: self.key.clone(), container, event });
                 any = true;
             }
@@ -152,14 +153,14 @@ impl Look<'_> {
                 .unwrap_or_default();
             let given = self.running.container(&container.name).and_then(|run| run.files.clone());
             let (mut program, answers) =
-                self.play(container, &environment, given.as_deref(), answers, started_at);
+                self.play(container, &environment, given.as_deref(), answers.into_inner(), started_at);
             if let Some(end) = &mut program.end {
                 // What comes to its end in the light of the new answer does so now at the earliest.
                 end.after_seconds = end.after_seconds.max(now.seconds_since(started_at));
             }
             if let Some(run) = self.running.containers.iter_mut().find(|run| run.name == container.name) {
-                run.process.program = program.shared();
-                run.process.answers = answers;
+                run.process.program = Arc::new(program);
+                run.process.answers = answers.into();
             }
         }
     }

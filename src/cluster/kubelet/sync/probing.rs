@@ -61,7 +61,7 @@ impl Look<'_> {
     pub(super) fn look_inside_again(&mut self) {
         let (pod, now) = (Arc::clone(&self.pod), self.now());
         for (container, _) in all_containers(&pod) {
-            let Some(keeper) = self.worker.kept_mut(&container.name) else { continue };
+            let Some(keeper) = self.worker.containers.get_mut(&container.name) else { continue };
             if !std::mem::take(&mut keeper.changed_inside) {
                 continue;
             }
@@ -159,7 +159,7 @@ impl Look<'_> {
                 success: outcome.success,
                 output: outcome.output,
             };
-            let container = container.name.clone();
+            let container = container.name.to_string();
             self.outcome.notes.push(What::Ran { pod: self.key.clone(), container, event });
         }
         changed || has_failed

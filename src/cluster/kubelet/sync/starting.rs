@@ -12,6 +12,7 @@ use super::super::worker::Pulling;
 use super::playing::Told;
 use super::{Look, Started, all_containers};
 use crate::api::kinds::pod::Container;
+use crate::api::sharing::Shared;
 use crate::api::time::Timestamp;
 use crate::cluster::because::Because;
 use crate::cluster::fact::{RuntimeEvent, What};
@@ -85,7 +86,7 @@ impl Look<'_> {
     /// the kubelet killed it, the run before counts: that is the one whose end the kubelet has seen.
     pub(super) fn waits_after_crash(&mut self, container: &Container, init: bool) -> bool {
         let Some(run) = self.running.container(&container.name) else { return false };
-        let replaced = self.worker.kept(&container.name).is_some_and(|keeper| keeper.replaced);
+        let replaced = self.worker.containers.get(&container.name).is_some_and(|keeper| keeper.replaced);
         let process = if replaced { run.previous.as_deref() } else { Some(&run.process) };
         let ended = process.and_then(|process| process.ended.clone());
         self.worker.keeper(&container.name).replaced = false;
@@ -273,13 +274,13 @@ impl Look<'_> {
         let not_started = Ended { at: now, exit_code: 128, reason: "StartError".to_string() };
         let id: String = (0..4).map(|_| format!("{:016x}", self.stream.next_u64())).collect();
         let process = Process {
-            container_id: format!("containerd://{id}"),
+            container_id: format!("containerd://{id}").into(),
             program: program.shared(),
             started_at: if is_startable { now } else { Timestamp(0) },
-            beside: Vec::new(),
-            answers,
+            beside: Shared::default(),
+            answers: answers.into(),
             variables,
-            ended: (!is_startable).then_some(not_started),
+            ended: (!is_startable).then(|| Box::new(not_started)),
         };
         let event =
             if is_startable { RuntimeEvent::Started } else { RuntimeEvent::Exited { exit_code: 128 } };
@@ -291,14 +292,14 @@ impl Look<'_> {
         match self.running.containers.iter_mut().find(|run| run.name == container.name) {
             Some(run) => {
                 run.restart_count += 1;
-                run.image.clone_from(&container.image);
+                run.image = container.image.as_str().into();
                 run.previous = Some(Box::new(std::mem::replace(&mut run.process, process)));
                 run.files = files;
             }
             None => {
                 let run = RunningContainer {
-                    name: container.name.clone(),
-                    image: container.image.clone(),
+                    name: container.name.as_str().into(),
+                    image: container.image.as_str().into(),
                     init,
                     process,
                     previous: None,
@@ -317,15 +318,15 @@ impl Look<'_> {
         let keeper = self.worker.keeper(&container.name);
         keeper.waiting = None;
         keeper.kill = None;
-        keeper.image.clone_from(&container.image);
-        let begin = |kind: ProbeKind, before: &Option<Box<ProbeState>>| {
-            let anchor = before.as_deref().map_or(now, ProbeState::anchor);
-            kind.of(container)
-                .map(|probe| Box::new(ProbeState::started(kind, probe, anchor, now, first_seconds)))
+        keeper.image = container.image.as_str().into();
+        let begin = |kind: ProbeKind, before: Option<&ProbeState>| {
+            let anchor = before.map_or(now, ProbeState::anchor);
+            let probe = kind.of(container)?;
+            Some(Box::new(ProbeState::started(kind, probe, anchor, now, first_seconds)))
         };
-        keeper.startup = begin(ProbeKind::Startup, &keeper.startup);
-        keeper.liveness = begin(ProbeKind::Liveness, &keeper.liveness);
-        keeper.readiness = begin(ProbeKind::Readiness, &keeper.readiness);
+        keeper.startup = begin(ProbeKind::Startup, keeper.startup.as_deref());
+        keeper.liveness = begin(ProbeKind::Liveness, keeper.liveness.as_deref());
+        keeper.readiness = begin(ProbeKind::Readiness, keeper.readiness.as_deref());
         self.changed = true;
         if is_startable {
             self.run_probes();

@@ -381,7 +381,7 @@ fn host_port(input: &TraceInput<'_>, node: &str, port: i32) -> Option<(ObjectKey
         |pod| {
             let mut ports = pod.spec.containers.iter().flat_map(|container| &container.ports);
             let found = ports.find(|p| p.host_port == port && protocol_of(&p.protocol) == "TCP")?;
-            Some((pod.key(), pod.status.pod_ip.clone(), found.container_port))
+            Some((pod.key(), pod.status.pod_ip.to_string(), found.container_port))
         },
     )
 }

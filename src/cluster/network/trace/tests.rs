@@ -112,17 +112,17 @@ impl Scene {
     fn run(&mut self, pod: Pod, ports: &[i32]) {
         let listens = ports.iter().map(|&port| Listener { port, after_seconds: 0 }).collect();
         let process = Process {
-            container_id: String::new(),
+            container_id: "".into(),
             program: Arc::new(Program { listens, ..Program::default() }),
             started_at: Timestamp(0),
-            beside: Vec::new(),
-            answers: Vec::new(),
+            beside: Vec::new().into(),
+            answers: Vec::new().into(),
             variables: None,
             ended: None,
         };
         let container = RunningContainer {
-            name: "main".to_string(),
-            image: pod.spec.containers[0].image.clone(),
+            name: "main".into(),
+            image: pod.spec.containers[0].image.as_str().into(),
             init: false,
             process,
             ..RunningContainer::default()
@@ -198,7 +198,7 @@ fn at(namespace: &str, pod: &str, ip: &str, node: &str) -> crate::api::kinds::ne
 }
 
 fn labelled(mut pod: Pod, app: &str) -> Pod {
-    pod.meta.labels = [("app".to_string(), app.to_string())].into();
+    pod.meta.labels = [("app".to_string(), app.to_string())].into_iter().collect();
     pod
 }
 
@@ -309,11 +309,12 @@ fn what_the_store_holds_but_nobody_has_programmed_is_one_tick_away() {
     scene.put(waiting.clone().into());
     assert_eq!(end(&scene.get(SHOP)).2, Some("trace.repair.starting"));
     waiting.status.conditions = vec![crate::api::kinds::pod::PodCondition {
-        condition_type: "PodScheduled".to_string(),
-        status: "False".to_string(),
-        reason: "Unschedulable".to_string(),
+        condition_type: "PodScheduled".into(),
+        status: "False".into(),
+        reason: "Unschedulable".into(),
         ..Default::default()
-    }];
+    }]
+    .into();
     scene.put(waiting.into());
     assert_eq!(end(&scene.get(SHOP)).2, Some("trace.repair.no_node"));
     scene.run(pod("demo", "a", "node-1", "10.244.1.5", "example/api:1"), &[8080]);
@@ -340,7 +341,7 @@ fn what_the_store_holds_but_nobody_has_programmed_is_one_tick_away() {
 fn a_pod_that_is_left_out_says_why() {
     let mut scene = Scene::with_shop();
     let mut tired = pod("demo", "tired", "node-1", "10.244.1.9", "example/api:1");
-    tired.status.conditions[0].status = "False".to_string();
+    tired.status.conditions[0].status = "False".into();
     scene.put(tired.into());
     let trace = scene.get(SHOP);
     let hop = trace.hops.iter().find(|hop| hop.stage == Stage::Service).unwrap();

@@ -408,11 +408,11 @@ mod tests {
     fn a_loop_that_counts_goes_on_counting() {
         let program = run("i=0; while true; do echo \"$i: tick\"; i=$((i+1)); sleep 1; done");
         let process = crate::cluster::runtime::process::Process {
-            container_id: String::new(),
+            container_id: "".into(),
             program: std::sync::Arc::new(program),
             started_at: crate::api::time::Timestamp(100),
-            beside: Vec::new(),
-            answers: Vec::new(),
+            beside: Vec::new().into(),
+            answers: Vec::new().into(),
             variables: None,
             ended: None,
         };

@@ -58,7 +58,7 @@ pub fn summary(pod: &Pod) -> Summary {
     };
     let sidecars = pod.spec.init_containers.iter().filter(|c| is_sidecar(&c.name)).count();
     let mut status = match pod.status.reason.as_str() {
-        "" => pod.status.phase.clone(),
+        "" => pod.status.phase.to_string(),
         reason => reason.to_string(),
     };
     if pod.condition("PodScheduled").is_some_and(|condition| condition.reason == "SchedulingGated") {
