@@ -93,7 +93,9 @@ pub(super) fn container_names(pod: &Pod) -> String {
 pub(super) fn container(pod: &Pod, name: Option<&str>) -> Result<(String, Option<String>), Failure> {
     let spec = &pod.spec;
     let has = |name: &str| {
+        let added = || crate::api::codec::Codec::encode(pod)["spec"]["ephemeralContainers"].clone();
         spec.containers.iter().chain(&spec.init_containers).any(|container| container.name == name)
+            || added().as_array().is_some_and(|added| added.iter().any(|added| added["name"] == name))
     };
     if let Some(name) = name {
         if has(name) {
