@@ -215,7 +215,7 @@ impl Cluster {
         match found {
             Some((_, running)) => match running.ask(port, &question.path, self.now()) {
                 Reply::Answered { answer, .. } => Some(answer.body),
-                Reply::Refused => None,
+                Reply::Refused | Reply::Silent { .. } => None,
             },
             None => kubelet::answer_to(&view, namespace, question),
         }

@@ -10,7 +10,6 @@ use sha2::{Digest, Sha256};
 
 use super::actor::Actor;
 use super::because::Because;
-use super::command::Fault;
 use super::component::{self, Component, Memory, View};
 use super::fact::{Fact, FactId, What};
 use super::metrics::{self, Load, Nodes, Used};
@@ -52,12 +51,12 @@ pub struct Cluster {
     pub world: World,
     /// What etcd holds.
     pub store: Store,
-    components: OrdMap<Actor, Component>,
+    pub(super) components: OrdMap<Actor, Component>,
     server_stream: Stream,
-    tick: u64,
+    pub(super) tick: u64,
     /// The machine's tick that is shown as 0.
     origin_tick: u64,
-    round: Option<Round>,
+    pub(super) round: Option<Round>,
     last_fact: u64,
     /// No event expires before this tick.
     events_expire_tick: u64,
@@ -65,7 +64,7 @@ pub struct Cluster {
 
 /// A tick under way.
 #[derive(Clone, Debug, PartialEq)]
-struct Round {
+pub(super) struct Round {
     /// The store when the tick began.
     base: Store,
     /// The component at work.
@@ -226,84 +225,6 @@ impl Cluster {
         self.components.iter().filter(|(actor, _)| self.world.works(actor))
     }
 
-    /// Causes a fault, or mends one.
-    pub fn cause(&mut self, fault: &Fault, facts: &mut Vec<Arc<Fact>>) {
-        let id = self.record(facts, Actor::You, None, What::Asked { request: fault.summary() });
-        let due_tick = self.tick + u64::from(self.round.is_none());
-        match fault {
-            Fault::Stop(actor) => {
-                self.world.stopped.insert(actor.clone());
-            }
-            Fault::Start(actor) => {
-                let was_stopped = self.world.stopped.remove(actor).is_some();
-                if let Some(component) = self.components.get_mut(actor).filter(|_| was_stopped) {
-                    component.queue.add(WorkKey::Sync, due_tick, Some(id));
-                }
-                if was_stopped && matches!(actor, Actor::ApiServer | Actor::NodeLifecycle) {
-                    self.world.listening_since = Some(self.now());
-                }
-                if was_stopped && *actor == Actor::ApiServer {
-                    self.report_anew(due_tick, id);
-                }
-            }
-            Fault::FillDisk(node) => {
-                self.world.full_disks.insert(node.clone());
-            }
-            Fault::FreeDisk(node) => {
-                self.world.full_disks.remove(node);
-            }
-            Fault::PowerOff(node) => {
-                if self.world.dark.insert(node.clone()).is_none() {
-                    let now = self.now();
-                    if let Some(memory) = self.kubelet_memory(node) {
-                        memory.kill(None, now);
-                    }
-                }
-            }
-            Fault::PowerOn(node) => {
-                if self.world.dark.remove(node).is_some() {
-                    for actor in [Actor::Kubelet(node.clone()), Actor::KubeProxy(node.clone())] {
-                        if let Some(component) = self.components.get_mut(&actor) {
-                            component.queue.add(WorkKey::Sync, due_tick, Some(id));
-                        }
-                    }
-                }
-            }
-            Fault::Kill(namespace, pod) => {
-                let key = ObjectKey::new(Kind::Pod, namespace.clone(), pod.clone());
-                let Some(node) = self.store.at::<Pod>(&key).map(|pod| pod.node_name.clone()) else { return };
-                let now = self.now();
-                if let Some(memory) = self.kubelet_memory(&node) {
-                    memory.kill(Some(&key), now);
-                }
-                if let Some(component) = self.components.get_mut(&Actor::Kubelet(node)) {
-                    component.queue.add(WorkKey::Object(key), due_tick, Some(id));
-                }
-            }
-        }
-    }
-
-    /// The API server answers again: every kubelet tells what it could not tell meanwhile.
-    fn report_anew(&mut self, due_tick: u64, id: FactId) {
-        let pods: Vec<(Name, ObjectKey)> =
-            self.store.list::<Pod>().map(|p| (p.node_name.clone(), p.key())).collect();
-        let kubelets: Vec<Actor> =
-            self.components.keys().filter(|actor| matches!(actor, Actor::Kubelet(_))).cloned().collect();
-        for actor in kubelets {
-            let Some(component) = self.components.get_mut(&actor) else { continue };
-            component.queue.add(WorkKey::Heartbeat, due_tick, Some(id));
-            let own = pods.iter().filter(|(at, _)| Some(at) == actor.node());
-            own.for_each(|(_, pod)| component.queue.add(WorkKey::Object(pod.clone()), due_tick, Some(id)));
-        }
-    }
-
-    fn kubelet_memory(&mut self, node: &Name) -> Option<&mut super::kubelet::Memory> {
-        match &mut self.components.get_mut(&Actor::Kubelet(node.clone()))?.memory {
-            Memory::Kubelet(memory) => Some(Arc::make_mut(memory)),
-            _ => None,
-        }
-    }
-
     /// The tick in which something other than a heartbeat happens next; `None` when the cluster is quiet.
     pub fn next_busy_tick(&self) -> Option<u64> {
         let pending = self.round.is_some() || self.has_news();
@@ -380,8 +301,8 @@ impl Cluster {
         facts: &mut Vec<Arc<Fact>>,
     ) -> Result<Response, Status> {
         let asked = self.record(facts, actor.clone(), None, What::Asked { request: request.summary() });
-        if !self.world.api_answers() {
-            return Err(Status::unreachable());
+        if let Some(refusal) = self.world.refusal(actor) {
+            return Err(refusal);
         }
         if request.kind == Kind::Pod && request.subresource == "exec" {
             let identity = authn::identify(&self.store, &self.settings, &request.credentials)?;
@@ -474,6 +395,7 @@ impl Cluster {
             Some(actor) => Moved::Step { routine: self.handle_next(&actor, facts) },
             None => {
                 self.round = None;
+                self.send_traffic();
                 Moved::TickEnded
             }
         }
@@ -543,6 +465,12 @@ impl Cluster {
         }
         let changes = self.store.take_undelivered();
         let base = self.store.clone();
+        if let Some(most) = self.world.lags.values().max() {
+            self.world.past.push_back(base.clone());
+            while self.world.past.len() > *most as usize + 1 {
+                self.world.past.pop_front();
+            }
+        }
         self.deliver(&base, &changes);
         let tick = self.tick;
         let due = |c: &Component| c.queue.iter().take_while(|(_, due)| *due <= tick).count();
@@ -591,15 +519,18 @@ impl Cluster {
             for actor in &singles {
                 let keys = component::concerns(actor, &view, change);
                 if let (false, Some(component)) = (keys.is_empty(), self.components.get_mut(actor)) {
+                    let due_tick = tick + u64::from(world.lags.get(actor).copied().unwrap_or(0));
                     for key in keys {
                         let rank = component::rank(component, base, tick, &key);
-                        component.queue.add_ranked(key, tick, rank, Some(change.fact));
+                        component.queue.add_ranked(key, due_tick, rank, Some(change.fact));
                     }
                 }
             }
             for (actor, key) in component::node_actors(&view, change) {
-                if let Some(component) = self.components.get_mut(&actor) {
-                    component.queue.add(key, view.tick, Some(change.fact));
+                let is_cut = actor.node().is_some_and(|node| world.cut.contains_key(node));
+                if let Some(component) = self.components.get_mut(&actor).filter(|_| !is_cut) {
+                    let due_tick = tick + u64::from(world.lags.get(&actor).copied().unwrap_or(0));
+                    component.queue.add(key, due_tick, Some(change.fact));
                 }
             }
         }
@@ -625,7 +556,7 @@ impl Cluster {
         let mut component = std::mem::replace(slot, Component::absent());
         if round.actor != *actor {
             round.actor = actor.clone();
-            round.view = round.base.clone();
+            round.view = self.world.known_to(actor).unwrap_or(&round.base).clone();
         }
         round.steps_done += 1;
         let step = round.steps_done;
@@ -742,8 +673,8 @@ impl Cluster {
         routine: bool,
         facts: &mut Vec<Arc<Fact>>,
     ) -> Result<Option<ObjectKey>, Status> {
-        if !self.world.api_answers() {
-            return Err(Status::unreachable());
+        if let Some(refusal) = self.world.refusal(actor) {
+            return Err(refusal);
         }
         let before = self.store.undelivered().len();
         let written = self.transaction(actor).execute(write.operation.clone())?;
@@ -788,7 +719,7 @@ impl Cluster {
         id
     }
 
-    fn record(
+    pub(super) fn record(
         &mut self,
         facts: &mut Vec<Arc<Fact>>,
         actor: Actor,

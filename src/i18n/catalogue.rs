@@ -22,12 +22,14 @@ fn later_files(language: Language) -> &'static [&'static str] {
         Language::En => &[
             include_str!("en/because.txt"),
             include_str!("en/trace.txt"),
+            include_str!("en/faults.txt"),
             include_str!("en/lessons.txt"),
             include_str!("en/fields.txt"),
         ],
         Language::Ko => &[
             include_str!("ko/because.txt"),
             include_str!("ko/trace.txt"),
+            include_str!("ko/faults.txt"),
             include_str!("ko/lessons.txt"),
             include_str!("ko/fields.txt"),
         ],

@@ -46,6 +46,11 @@ impl Failure {
         ))
     }
 
+    /// The server answers, but nothing is behind it.
+    pub fn store_lost() -> Self {
+        Self::exactly("Error from server: etcdserver: request timed out")
+    }
+
     /// Nothing more to say, but a failure.
     pub fn silent() -> Self {
         Self::exactly("")

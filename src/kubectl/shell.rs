@@ -13,6 +13,7 @@ pub(crate) mod network;
 mod pattern;
 mod plain;
 mod tools;
+mod traffic;
 
 pub use tools::Repeated;
 pub(crate) use tools::TOOLS;

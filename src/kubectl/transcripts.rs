@@ -534,7 +534,7 @@ fn faults_are_typed_and_a_stopped_server_refuses_connections() {
             ("kubectl get pods", "E|No resources found in demo namespace.\n"),
             (
                 "fault stop kubelet node-9",
-                "E|fault: there is no component kubelet node-9\nE|usage: fault stop|start COMPONENT [NODE], fault power-off|power-on|fill-disk|free-disk NODE, fault kill POD\nE|components: api-server, scheduler, controller-manager, kubelet NODE, kube-proxy NODE, coredns, ingress-controller, and\nE|each controller by its name\n[exit 1]\n",
+                "E|fault: there is no component kubelet node-9\nE|usage: fault stop|start COMPONENT [NODE], fault stop|start etcd [MEMBER], fault stop|start registry,\nE|fault power-off|power-on|cut|join|fill-disk|free-disk|fill-memory|free-memory NODE, fault kill POD,\nE|fault app crash|hang|slow|unready|leak|stop|heal NAME, fault dns HOST ADDRESS|none, fault lag COMPONENT [NODE] TICKS,\nE|fault backup|restore, fault explain [FAULT]\nE|components: api-server, scheduler, controller-manager, kubelet NODE, kube-proxy NODE, coredns, ingress-controller, and\nE|each controller by its name\n[exit 1]\n",
             ),
         ],
     );

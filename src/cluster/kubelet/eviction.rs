@@ -115,13 +115,23 @@ impl Pressure {
 /// Compares what is left with what has to be left; drives a Pod away if need be.
 pub fn synchronize(node: &Name, memory: &mut Memory, view: &View<'_>, outcome: &mut Outcome) {
     let is_filled = view.world.full_disks.contains(node);
+    let is_memory_filled = view.world.full_memories.contains(node);
     let before = memory.pressure.clone();
-    if !is_filled && before.memory_bytes == 0 && before.memory_at.is_none() && before.disk_at.is_none() {
+    if !is_filled
+        && !is_memory_filled
+        && before.memory_bytes == 0
+        && before.memory_at.is_none()
+        && before.disk_at.is_none()
+    {
         return;
     }
     let Some(object) = view.store.get::<Node>("", node) else { return };
     let capacity = object.status.capacity.get("memory").map_or(i64::MAX, Quantity::value);
-    let memory_left = capacity.saturating_sub(before.memory_bytes);
+    let memory_left = if is_memory_filled {
+        MEMORY_THRESHOLD_BYTES / 2
+    } else {
+        capacity.saturating_sub(before.memory_bytes)
+    };
     let disk_left = if is_filled { FILLED_FREE_BYTES } else { DISK_BYTES };
     let now = view.now;
     let seen = |at: Option<Timestamp>, is_short: bool| match at {

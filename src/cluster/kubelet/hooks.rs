@@ -110,7 +110,7 @@ fn ask(container: &Container, http: &Value, around: &Around<'_>) -> Result<(), S
     let scheme = http["scheme"].as_str().unwrap_or("HTTP").to_lowercase();
     let ip = &around.running.ip;
     match around.running.ask(port, path, around.now) {
-        Reply::Answered { .. } => Ok(()),
+        Reply::Answered { .. } | Reply::Silent { .. } => Ok(()),
         Reply::Refused => Err(format!(
             "Get \"{scheme}://{ip}:{port}{path}\": dial tcp {ip}:{port}: connect: connection refused"
         )),

@@ -35,16 +35,17 @@ pub use self::restarts::{ephemeral_containers, ephemeral_statuses};
 pub use self::volumes::{USUAL_FILES, usual_file};
 use self::worker::Worker;
 use crate::api::kind::Kind;
-use crate::api::kinds::pod::Pod;
+use crate::api::kinds::pod::{Container, Pod};
 use crate::api::meta::{Name, ObjectKey};
 use crate::api::object::Resource;
+use crate::api::quantity::Quantity;
 use crate::api::time::Timestamp;
 use crate::cluster::actor::Actor;
 use crate::cluster::component::{Outcome, View};
 use crate::cluster::queue::WorkKey;
 use crate::cluster::rng::Stream;
 use crate::cluster::runtime::node::NodeRuntime;
-use crate::cluster::runtime::process::Deed;
+use crate::cluster::runtime::process::{Ailment, Deed};
 use crate::cluster::store::Change;
 
 /// What a kubelet keeps to itself.
@@ -80,6 +81,29 @@ impl Memory {
         }
     }
 
+    /// Makes the application in a Pod ail, or not any more.
+    pub(super) fn ail(&mut self, pod: &Pod, ailment: Option<Ailment>, now: Timestamp) {
+        let key = pod.key();
+        let Some(running) = self.runtime.pods.get_mut(&key) else { return };
+        for run in &mut Arc::make_mut(running).containers {
+            let Some(spec) = pod.spec.containers.iter().find(|spec| *spec.name == *run.name) else {
+                continue;
+            };
+            if !run.process.is_running() {
+                continue;
+            }
+            let age = now.seconds_since(run.process.started_at);
+            let program = Arc::make_mut(&mut run.process.program);
+            match ailment {
+                Some(ailment) => program.ail(ailment, age.max(1), memory_limit(spec)),
+                None => program.recover(),
+            }
+            if let Some(worker) = self.workers.get_mut(&key) {
+                Arc::make_mut(worker).keeper(&run.name).probe_again();
+            }
+        }
+    }
+
     /// Changes something inside a running container, as a command does that is run beside its process: files, or its
     /// process gets the signal to stop. Probes look again.
     pub(super) fn change_inside(
@@ -101,6 +125,11 @@ impl Memory {
             Arc::make_mut(worker).keeper(container).probe_again();
         }
     }
+}
+
+/// The memory that a container may use at most.
+fn memory_limit(container: &Container) -> Option<i64> {
+    container.resources.limits.get("memory").map(Quantity::value)
 }
 
 /// The kubelets that a change concerns, with their keys: those of the node that a Pod is bound to. A kubelet knows what it

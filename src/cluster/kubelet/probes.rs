@@ -12,6 +12,7 @@ use crate::api::int_or_string::IntOrString;
 use crate::api::kinds::pod::{Container, Probe};
 use crate::api::time::Timestamp;
 use crate::cluster::runtime::node::{Reply, RunningContainer, RunningPod};
+use crate::cluster::runtime::process::Ailment;
 use crate::cluster::runtime::script::{self, Surroundings};
 
 /// Which probe.
@@ -146,10 +147,13 @@ pub struct Target<'a> {
 
 /// Runs a probe once.
 pub fn run(probe: &Probe, target: &Target<'_>, now: Timestamp) -> Outcome {
+    let fail = |output: String| Outcome { success: false, output };
+    if !target.early && target.running.process.program.ails == Some(Ailment::Unready) {
+        return fail("HTTP probe failed with statuscode: 503".to_string());
+    }
     if let Some(exec) = &probe.exec {
         return run_command(&exec.command, target, now);
     }
-    let fail = |output: String| Outcome { success: false, output };
     if let Some(http) = &probe.http_get {
         let Some(port) = port_of(&http.port, target) else {
             return fail(format!("couldn't find port: {}", http.port));
@@ -165,6 +169,9 @@ pub fn run(probe: &Probe, target: &Target<'_>, now: Timestamp) -> Outcome {
                     "Get \"{scheme}://{ip}:{port}{slash}{path}\": dial tcp {ip}:{port}: connect: connection refused"
                 ))
             }
+            Reply::Silent { .. } => fail(format!(
+                "Get \"http://{ip}:{port}{path}\": context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+            )),
             Reply::Answered { answer, .. } if (200..400).contains(&answer.status) => {
                 Outcome { success: true, output: String::new() }
             }

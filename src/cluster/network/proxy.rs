@@ -142,7 +142,8 @@ fn restarts(pod: &Pod) -> i32 {
 }
 
 fn is_ready_proxy(pod: &Pod) -> bool {
-    Program::KubeProxy.runs_in(pod) && pod.is_ready()
+    // The state of its containers: the Pod of a node that nobody hears of counts as not ready, and its proxy goes on.
+    Program::KubeProxy.runs_in(pod) && pod.status.container_statuses.iter().all(|status| status.ready)
 }
 
 /// The Pod that programs a node, if it runs and is ready.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
 
-use super::process::{Answer, Deed, FileChange, Process, is_within, stamped};
+use super::process::{Ailment, Answer, Deed, FileChange, Process, is_within, stamped};
 use crate::api::meta::{Name, ObjectKey, Uid};
 use crate::api::sharing::Word;
 use crate::api::time::Timestamp;
@@ -84,6 +84,11 @@ impl RunningContainer {
 pub enum Reply {
     /// No process listens there: the connection is refused.
     Refused,
+    /// A process took the connection and says nothing.
+    Silent {
+        /// The container it runs in.
+        container: String,
+    },
     /// A process answered.
     Answered {
         /// The container it runs in.
@@ -120,6 +125,9 @@ impl RunningPod {
     pub fn ask(&self, port: i32, path: &str, now: Timestamp) -> Reply {
         match self.listener(port, now) {
             None => Reply::Refused,
+            Some(container) if container.process.program.ails == Some(Ailment::Hang) => {
+                Reply::Silent { container: container.name.to_string() }
+            }
             Some(container) => {
                 let ails = container.process.ails_from().is_some_and(|from| from <= now);
                 let answer = match self.page(container, path, now) {

@@ -95,6 +95,86 @@ pub struct Program {
     pub follows: Option<(String, bool)>,
     /// Why it cannot be started, in the runtime's words; nothing else counts then.
     pub start_error: Option<String>,
+    /// What ails it, by somebody's fault.
+    pub ails: Option<Ailment>,
+}
+
+/// What can ail an application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ailment {
+    /// It ends a second after it started.
+    Crash,
+    /// It takes connections and answers none.
+    Hang,
+    /// Its next start takes [`SLOW_SECONDS`] longer.
+    Slow,
+    /// It says in its readiness probe that it is not ready, and answers requests.
+    Unready,
+    /// It takes [`LEAK_BYTES_PER_SECOND`] more memory every second, until it is killed for it.
+    Leak,
+    /// It runs and listens nowhere, as a database that somebody has stopped.
+    Stop,
+}
+
+impl Ailment {
+    /// Every ailment.
+    pub const ALL: [Self; 6] = [Self::Crash, Self::Hang, Self::Slow, Self::Unready, Self::Leak, Self::Stop];
+
+    /// A stable word: `crash`, `hang`, `slow`, …
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Crash => "crash",
+            Self::Hang => "hang",
+            Self::Slow => "slow",
+            Self::Unready => "unready",
+            Self::Leak => "leak",
+            Self::Stop => "stop",
+        }
+    }
+}
+
+/// How much longer an application takes that starts slowly.
+pub const SLOW_SECONDS: i64 = 40;
+
+/// How fast a leaking application grows.
+pub const LEAK_BYTES_PER_SECOND: i64 = 8 << 20;
+
+/// What a leaking application without a limit can take.
+const LEAK_MOST_BYTES: i64 = 1 << 30;
+
+impl Program {
+    /// Makes it ail from that second of its life on. `limit_bytes` is its container's limit of memory.
+    pub fn ail(&mut self, ailment: Ailment, age_seconds: i64, limit_bytes: Option<i64>) {
+        self.ails = Some(ailment);
+        let mut end = |after_seconds: i64, exit_code: i32, reason: &str| {
+            self.end = Some(End { after_seconds, exit_code, reason: reason.to_string() });
+        };
+        match ailment {
+            Ailment::Crash => {
+                end(age_seconds + 1, 1, "Error");
+                self.listens.clear();
+                let at = self.moments.partition_point(|moment| moment.at_seconds <= age_seconds);
+                let deed = Deed::Print("panic: runtime error: invalid memory address".to_string());
+                self.moments.insert(at, Moment { at_seconds: age_seconds, deed });
+            }
+            Ailment::Leak => {
+                let left = limit_bytes.unwrap_or(LEAK_MOST_BYTES) - self.memory_bytes;
+                end(age_seconds + (left / LEAK_BYTES_PER_SECOND).max(1), 137, "OOMKilled");
+            }
+            Ailment::Slow if age_seconds == 0 => {
+                self.listens.iter_mut().for_each(|listener| listener.after_seconds += SLOW_SECONDS);
+            }
+            _ => {}
+        }
+    }
+
+    /// What ailed it does not any more.
+    pub fn recover(&mut self) {
+        if self.ails.take() == Some(Ailment::Leak) {
+            self.end = None;
+        }
+    }
 }
 
 /// One port that a program listens on.
@@ -245,7 +325,8 @@ impl Process {
 
     /// Since or from when it listens on that port; `None` when it never does in this run.
     pub fn listens_from(&self, port: i32) -> Option<Timestamp> {
-        let listener = self.program.listens.iter().find(|l| l.port == port).filter(|_| self.is_running())?;
+        let is_up = self.is_running() && self.program.ails != Some(Ailment::Stop);
+        let listener = self.program.listens.iter().find(|l| l.port == port).filter(|_| is_up)?;
         Some(Timestamp(self.started_at.0 + listener.after_seconds))
     }
 

@@ -189,6 +189,16 @@ pub fn pull(image: &str, recorded: bool, logins: &[String]) -> Pull {
     }
 }
 
+/// What comes of a pull while the registry does not answer.
+pub fn unanswered(image: &str) -> Pull {
+    let full = full_name(image);
+    let host = full.split('/').next().unwrap_or_default();
+    let error = format!(
+        "rpc error: code = DeadlineExceeded desc = failed to pull and unpack image \"{full}\": failed to resolve reference \"{full}\": failed to do request: Head \"https://{host}/v2/\": dial tcp 198.51.100.5:443: i/o timeout"
+    );
+    Pull { ticks: 1, result: Err(error) }
+}
+
 /// Whether credentials for that registry (`https://index.docker.io/v1/`, `registry.example`) are good for the image.
 fn is_for(login: &str, full: &str) -> bool {
     let place = login.trim_start_matches("https://").trim_start_matches("http://");

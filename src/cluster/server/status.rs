@@ -120,6 +120,16 @@ impl Status {
         }
     }
 
+    /// 500: etcd has lost its quorum.
+    pub fn store_lost() -> Self {
+        Self {
+            code: 500,
+            reason: "",
+            message: "etcdserver: request timed out".to_string(),
+            details: Details::default(),
+        }
+    }
+
     /// 401: nobody whom the cluster knows.
     pub fn unauthorized() -> Self {
         Self {

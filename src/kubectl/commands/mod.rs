@@ -631,8 +631,10 @@ pub fn run(words: &[String], call: &mut Call) -> Result<Option<Pending>, Failure
     if !acting_call.host.cluster().world.api_answers()
         && !acting_call.path.split(' ').nth(1).is_some_and(|verb| offline.contains(&verb))
     {
+        let is_store_lost =
+            !acting_call.host.cluster().world.stopped.contains(&crate::cluster::actor::Actor::ApiServer);
         call.output = acting_call.output;
-        return Err(Failure::unreachable());
+        return Err(if is_store_lost { Failure::store_lost() } else { Failure::unreachable() });
     }
     let result = perform(command, &mut acting_call);
     call.output = acting_call.output;

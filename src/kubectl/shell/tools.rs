@@ -3,7 +3,7 @@
 use super::network::{self, Place};
 use super::pattern::Pattern;
 use super::plain::{ALIAS, alias, alias_of, base64, date, diff, echo, jq};
-use super::{CLEAR, fault, line};
+use super::{CLEAR, fault, line, traffic};
 use crate::api::time::Timestamp;
 use crate::cluster::runtime::script::{holds, seq};
 use crate::kubectl::commands::Pending;
@@ -42,6 +42,7 @@ pub(crate) const TOOLS: &[(&str, &str)] = &[
     ("tail", "keep the last lines (-n 10)"),
     ("test", "compare texts, numbers and files ([ \"$a\" = b ])"),
     ("tr", "replace characters (-d)"),
+    ("traffic", "send requests in every tick (start URL --rate 20)"),
     ("uniq", "drop lines equal to the one before (-c)"),
     ("unset", "forget a variable"),
     ("vi", "open a file in the editor (also vim, nano)"),
@@ -129,6 +130,7 @@ pub(super) fn run(
         }
         "true" | ":" => Output::default(),
         "fault" => fault::run(args, session, host),
+        "traffic" => traffic::run(args, session, host),
         "false" => Output { exit: 1, ..Output::default() },
         "grep" | "egrep" | "fgrep" => grep(command, args, input, host),
         "head" | "tail" => ends(command, args, input, host),

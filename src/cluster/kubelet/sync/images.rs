@@ -49,6 +49,9 @@ impl Look<'_> {
 
     /// What the registry answers to the Pod.
     pub(super) fn pull(&self, image: &str) -> registry::Pull {
+        if self.view.world.is_registry_down {
+            return registry::unanswered(image);
+        }
         let hosts = registry_secrets(self.view.store, &self.pod).0;
         registry::pull(image, self.recorded(), &hosts)
     }

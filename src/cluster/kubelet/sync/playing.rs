@@ -111,7 +111,12 @@ impl Look<'_> {
                 list: &|| running.files(&empty, now),
                 answers: &answers,
             };
-            let program = applications::program_of(&start);
+            let mut program = applications::program_of(&start);
+            let is_own = pod.spec.containers.iter().any(|own| own.name == container.name);
+            let ailment = self.view.world.ailment_of(&pod.meta.namespace, &pod.meta.name);
+            if let Some(ailment) = ailment.filter(|_| is_own) {
+                program.ail(ailment, 0, crate::cluster::kubelet::memory_limit(container));
+            }
             let mut changed = false;
             for question in &program.asks {
                 let answer = answer_to(self.view, &self.pod.meta.namespace, question);

@@ -153,6 +153,8 @@ struct Journey<'a> {
     input: &'a TraceInput<'a>,
     request: &'a TraceRequest,
     hops: Vec<Hop>,
+    /// After how many requests the choices repeat, as far as they were made.
+    period: std::cell::Cell<u64>,
 }
 
 /// A socket that a connection is opened to, and the node it is opened from.
@@ -164,11 +166,16 @@ struct Target {
 
 /// Follows a request.
 pub fn trace(input: &TraceInput<'_>, request: &TraceRequest) -> Trace {
-    let mut journey = Journey { input, request, hops: Vec::new() };
+    trace_of_many(input, request).0
+}
+
+/// Follows a request; also tells after how many requests in a row the choices that it met come around again.
+pub fn trace_of_many(input: &TraceInput<'_>, request: &TraceRequest) -> (Trace, u64) {
+    let mut journey = Journey { input, request, hops: Vec::new(), period: std::cell::Cell::new(1) };
     let outcome = match journey.travel() {
         Ok(outcome) | Err(outcome) => outcome,
     };
-    let mut hops = journey.hops;
+    let (mut hops, period) = (journey.hops, journey.period.get());
     let last = hops.last().map_or(Stage::Dns, |hop| hop.stage);
     let by_ingress = hops.iter().any(|hop| hop.stage == Stage::Controller)
         || matches!(request.from, Client::Outside) && last <= Stage::Entry;
@@ -187,7 +194,16 @@ pub fn trace(input: &TraceInput<'_>, request: &TraceRequest) -> Trace {
         }
     }
     not_modelled.push(Because::new("trace.leaves.client"));
-    Trace { request: request.clone(), at: input.now, hops, outcome, not_modelled }
+    (Trace { request: request.clone(), at: input.now, hops, outcome, not_modelled }, period)
+}
+
+/// The smallest number that both divide; saturates.
+pub fn common_period(a: u64, b: u64) -> u64 {
+    let (mut divisor, mut rest) = (a.max(1), b.max(1));
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    (a.max(1) / divisor).saturating_mul(b.max(1))
 }
 
 impl Journey<'_> {
@@ -263,6 +279,9 @@ impl Journey<'_> {
     /// Which of `count` the request takes: one after the other by its number, always the same one if clients stick.
     fn turn(&self, count: usize, sticky: bool) -> usize {
         let count = u64::try_from(count.max(1)).unwrap_or(1);
+        if !sticky {
+            self.period.set(common_period(self.period.get(), count));
+        }
         let turn = match (&self.request.from, sticky) {
             (_, false) => self.request.number,
             (Client::Outside, true) => 0,

@@ -1,7 +1,7 @@
 //! The last hops: the Pod behind an address, and the process that listens there.
 
 use super::hop::{Candidate, Dropped, Evidence, Hop, Outcome, Sees, Stage, Verdict};
-use super::{Journey, Target};
+use super::{Client, Journey, Target};
 use crate::api::kinds::networking::Service;
 use crate::api::meta::ObjectKey;
 use crate::cluster::because::Because;
@@ -14,6 +14,8 @@ enum Met {
     Answered(ObjectKey, String, Answer),
     /// A process answered, but not in HTTP.
     NotHttp(ObjectKey, String),
+    /// A process took the connection and says nothing.
+    Silent(ObjectKey, String),
     /// No process listens there.
     Refused(ObjectKey),
     /// Nobody has the address.
@@ -45,7 +47,7 @@ impl Journey<'_> {
         for target in targets {
             let met = self.connect(target);
             let (object, verdict, reason) = match &met {
-                Met::Answered(pod, ..) | Met::NotHttp(pod, _) => {
+                Met::Answered(pod, ..) | Met::NotHttp(pod, _) | Met::Silent(pod, _) => {
                     (Some(pod.clone()), Verdict::Used, Because::new("trace.pod.connected"))
                 }
                 Met::Refused(pod) => (Some(pod.clone()), Verdict::Lost, Because::new("trace.pod.refused")),
@@ -71,7 +73,9 @@ impl Journey<'_> {
             pod_hop.candidates.clear();
         }
         let pod = match &met {
-            Met::Answered(pod, ..) | Met::NotHttp(pod, _) | Met::Refused(pod) => pod.clone(),
+            Met::Answered(pod, ..) | Met::NotHttp(pod, _) | Met::Silent(pod, _) | Met::Refused(pod) => {
+                pod.clone()
+            }
             Met::Nobody => {
                 pod_hop.finding = Because::new("trace.pod.gone").with("address", &target.address);
                 let sees = if by_proxy { Sees::Status(504) } else { Sees::TimedOut };
@@ -127,6 +131,12 @@ impl Journey<'_> {
                 hop.finding = Because::new("trace.process.not_http").with("container", container);
                 let sees = if by_proxy { Sees::Status(502) } else { Sees::EmptyReply };
                 let repair = Because::new("trace.process.repair_not_http");
+                self.drop_at(hop, Dropped::new(sees, repair, logs))
+            }
+            Met::Silent(_, container) => {
+                hop.finding = Because::new("trace.process.silent").with("container", container);
+                let sees = if by_proxy { Sees::Status(504) } else { Sees::TimedOut };
+                let repair = Because::new("trace.process.repair_silent");
                 self.drop_at(hop, Dropped::new(sees, repair, logs))
             }
             Met::Refused(_) | Met::Nobody => {
@@ -200,7 +210,11 @@ impl Journey<'_> {
 
     fn connect(&self, target: &Target) -> Met {
         let input = self.input;
-        let lit = input.nodes.iter().filter(|(name, _)| !input.world.dark.contains(*name));
+        let from = match &self.request.from {
+            Client::Pod(key) => input.pod(key).map(|pod| pod.node_name.clone()),
+            Client::Outside => None,
+        };
+        let lit = input.nodes.iter().filter(|(name, _)| input.world.reaches(from.as_deref(), name));
         let at = lit.flat_map(|(_, node)| node.pods.iter());
         let here: Vec<(&ObjectKey, &RunningPod)> =
             at.filter(|(_, pod)| pod.ip == target.address).map(|(key, pod)| (key, pod.as_ref())).collect();
@@ -214,6 +228,7 @@ impl Journey<'_> {
                 Reply::Answered { container, answer } => {
                     return Met::Answered((*key).clone(), container, answer);
                 }
+                Reply::Silent { container } => return Met::Silent((*key).clone(), container),
                 Reply::Refused => {}
             }
         }
