@@ -51,16 +51,19 @@ pub enum InspectorTab {
     Trace,
     /// The lesson.
     Lesson,
+    /// Faults and traffic.
+    Faults,
 }
 
 impl InspectorTab {
     /// Every tab, in order.
-    pub const ALL: [InspectorTab; 5] = [
+    pub const ALL: [InspectorTab; 6] = [
         InspectorTab::Why,
         InspectorTab::Object,
         InspectorTab::Scheduling,
         InspectorTab::Trace,
         InspectorTab::Lesson,
+        InspectorTab::Faults,
     ];
 
     /// The name used in ids, links and catalogue keys.
@@ -71,6 +74,7 @@ impl InspectorTab {
             InspectorTab::Scheduling => "scheduling",
             InspectorTab::Trace => "trace",
             InspectorTab::Lesson => "lesson",
+            InspectorTab::Faults => "faults",
         }
     }
 }

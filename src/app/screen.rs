@@ -9,6 +9,7 @@ use super::sharing::share_view;
 use super::state::State;
 use super::view_model::ObjectReference;
 use super::view_model::editor::{EditorView, editor_view};
+use super::view_model::faults::{FaultsView, faults_view};
 use super::view_model::lesson::LessonView;
 use super::view_model::map::{ClusterMap, MapContext, map_view};
 use super::view_model::object::{ObjectView, object_view};
@@ -46,6 +47,8 @@ pub struct Screen {
     pub scheduling: Rc<Scheduling>,
     /// The requests.
     pub trace: Rc<TraceView>,
+    /// The faults; drawn while their tab is on screen.
+    pub faults: Rc<FaultsView>,
     /// The lessons.
     pub lesson: Rc<LessonView>,
     /// The history.
@@ -129,6 +132,9 @@ impl Screen {
         self.scheduling = Rc::new(scheduling_view(words, history, state.attempt, state.selected.as_ref()));
         self.trace = Rc::new(trace_view(words, history, requests));
         self.timeline = Rc::new(timeline_view(words, history, &timeline_context));
+        if state.inspector_tab == InspectorTab::Faults {
+            self.faults = Rc::new(faults_view(words, history, requests, state.selected.as_ref()));
+        }
         self.basis = Basis::of(state);
     }
 
@@ -165,6 +171,7 @@ struct Basis {
     attempt: Option<FactId>,
     requests: Requests,
     is_timeline_list: bool,
+    has_faults: bool,
     session: usize,
 }
 
@@ -181,6 +188,7 @@ impl Basis {
             attempt: state.attempt,
             requests: state.requests.clone(),
             is_timeline_list: state.is_timeline_list,
+            has_faults: state.inspector_tab == InspectorTab::Faults,
             session: state.sessions,
         }
     }

@@ -133,7 +133,7 @@ fn render_inspector(screen: &Screen) -> Html {
     html! {
         <InspectorPane
             tab={screen.inspector_tab} why={screen.why.clone()} object={screen.object.clone()} scheduling={screen.scheduling.clone()}
-            trace={screen.trace.clone()} lesson={screen.lesson.clone()}
+            trace={screen.trace.clone()} lesson={screen.lesson.clone()} faults={screen.faults.clone()}
         />
     }
 }

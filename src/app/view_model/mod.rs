@@ -1,6 +1,7 @@
 //! What each pane draws: plain values, already worded, with no Kubernetes decision left to make.
 
 pub mod editor;
+pub mod faults;
 pub mod lesson;
 pub mod map;
 pub mod object;

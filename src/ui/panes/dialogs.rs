@@ -172,7 +172,7 @@ const KEYS: [(&str, &str); 12] = [
     ("Tab", "help.complete"),
     ("Ctrl R", "help.search"),
     ("Ctrl C", "help.interrupt"),
-    ("1 – 5", "help.inspector"),
+    ("1 – 6", "help.inspector"),
     ("/", "help.terminal"),
     ("Esc", "help.escape"),
 ];

@@ -1,9 +1,10 @@
-//! The right pane: Why, Object, Scheduling, Trace, Lesson.
+//! The right pane: Why, Object, Scheduling, Trace, Lesson, Faults.
 
 use std::rc::Rc;
 
 use yew::prelude::*;
 
+use super::faults::FaultsPane;
 use super::lesson::LessonPane;
 use super::object::ObjectPane;
 use super::scheduling::SchedulingPane;
@@ -11,6 +12,7 @@ use super::trace::TracePane;
 use super::why::WhyPane;
 use crate::app::layout::InspectorTab;
 use crate::app::message::Message;
+use crate::app::view_model::faults::FaultsView;
 use crate::app::view_model::lesson::LessonView;
 use crate::app::view_model::object::ObjectView;
 use crate::app::view_model::scheduling::Scheduling;
@@ -34,6 +36,8 @@ pub struct InspectorProps {
     pub trace: Rc<TraceView>,
     /// The lessons.
     pub lesson: Rc<LessonView>,
+    /// The faults.
+    pub faults: Rc<FaultsView>,
 }
 
 /// The pane with its tabs.
@@ -62,6 +66,7 @@ pub fn InspectorPane(props: &InspectorProps) -> Html {
                         InspectorTab::Scheduling => html! { <SchedulingPane view={props.scheduling.clone()} /> },
                         InspectorTab::Trace => html! { <TracePane view={props.trace.clone()} /> },
                         InspectorTab::Lesson => html! { <LessonPane view={props.lesson.clone()} /> },
+                        InspectorTab::Faults => html! { <FaultsPane view={props.faults.clone()} /> },
                     }
                 }
             </div>

@@ -4,6 +4,7 @@ pub mod bar;
 pub mod dialogs;
 pub mod editor;
 pub mod embed;
+pub mod faults;
 pub mod inspector;
 pub mod lesson;
 pub mod map;
