@@ -9,12 +9,14 @@ use kubestep::api::object::Resource;
 use kubestep::cluster::actor::Actor;
 use kubestep::cluster::component::Memory;
 use kubestep::cluster::history::History;
+use kubestep::cluster::network::trace::TraceRequest;
+use kubestep::cluster::network::traffic::SteadyClient;
 use kubestep::cluster::queue::WorkKey;
 use kubestep::cluster::rng::Stream;
 use kubestep::cluster::scheduler;
 use kubestep::cluster::workload::{
-    ask_for, before_busiest_tick, before_placing, cluster_of, manifest_of, rollout, run_until_quiet,
-    run_until_ready,
+    ask_for, before_busiest_tick, before_placing, cluster_of, expose, manifest_of, rollout, run_until_quiet,
+    run_until_ready, serving_cluster_of,
 };
 use kubestep::kubectl::history_host::HistoryHost;
 use kubestep::kubectl::{Execution, Session, run};
@@ -125,7 +127,25 @@ fn a_decision(c: &mut Criterion) {
     group.finish();
 }
 
-/// A tick in which nothing happens but heartbeats; and what a running Pod takes of the memory.
+/// What a tick's thousand requests of one client cost, through the Service of a Deployment.
+fn requests_of_a_tick(c: &mut Criterion) {
+    let mut cluster = serving_cluster_of(100);
+    ask_for(&mut cluster, 1000, "demo/api:1.0");
+    expose(&mut cluster);
+    run_until_ready(&mut cluster, 1000);
+    run_until_quiet(&mut cluster);
+    let client = cluster.store.list::<Pod>().next().expect("there are Pods").meta.name.clone();
+    let request = TraceRequest::get("http://api.default/", 0).expect("it is an address");
+    let client = SteadyClient { request: request.from_pod("default", &client), per_tick: 1000 };
+    let input = cluster.trace_input();
+    let tally = client.send(&input, 1);
+    assert_eq!((tally.sent, tally.failures()), (1000, 0));
+    c.bench_function("1,000 requests of one tick, 1,000 Pods behind a Service", |b| {
+        b.iter(|| client.send(&input, 1));
+    });
+}
+
+/// A tick in which nothing happens but heartbeats.
 #[allow(clippy::disallowed_types, reason = "what is measured is real time")]
 fn a_steady_tick(c: &mut Criterion) {
     let mut group = c.benchmark_group("a steady tick, 30 Pods a node");
@@ -134,12 +154,9 @@ fn a_steady_tick(c: &mut Criterion) {
     for nodes in [10, 100, 1000, 5000].into_iter().filter(|nodes| *nodes <= largest) {
         let mut cluster = cluster_of(nodes);
         let pods = nodes * 30;
-        let before_bytes = resident_bytes();
         ask_for(&mut cluster, pods, "demo/api:1.0");
         run_until_ready(&mut cluster, pods);
         run_until_quiet(&mut cluster);
-        let bytes = resident_bytes().saturating_sub(before_bytes) / pods;
-        println!("{nodes} nodes, {pods} Pods: {bytes} bytes a Pod");
         group.bench_function(format!("{nodes} nodes, {pods} Pods"), |b| {
             b.iter_custom(|ticks| {
                 let mut facts = Vec::new();
@@ -162,12 +179,13 @@ fn a_steady_tick(c: &mut Criterion) {
     group.finish();
 }
 
-/// Bytes of memory that the process holds; 0 where nobody says.
-fn resident_bytes() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<usize>().ok()).map_or(0, |kib| kib << 10)
-}
-
-criterion_group!(benches, apply_to_ready, kubectl_apply, ticks_of_a_rollout, a_decision, a_steady_tick);
+criterion_group!(
+    benches,
+    apply_to_ready,
+    kubectl_apply,
+    ticks_of_a_rollout,
+    a_decision,
+    requests_of_a_tick,
+    a_steady_tick
+);
 criterion_main!(benches);

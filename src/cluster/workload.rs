@@ -16,13 +16,17 @@ const MAX_TICKS: u32 = 600;
 
 /// A cluster of so many large nodes (64 processors, 256 GiB, 1,000 Pods), without system Pods.
 pub fn cluster_of(nodes: usize) -> Cluster {
+    Cluster::boot(Settings::bare(42, large_nodes(nodes)))
+}
+
+fn large_nodes(count: usize) -> Vec<NodeSetup> {
     let node = |number: usize| NodeSetup {
         cpu_millicores: 64_000,
         memory_bytes: 256 << 30,
         pods: 1000,
         ..NodeSetup::new(format!("node-{number}"))
     };
-    Cluster::boot(Settings::bare(42, (1..=nodes).map(node).collect()))
+    (1..=count).map(node).collect()
 }
 
 /// Asks for a Deployment `api` of so many Pods, or changes it.
@@ -51,6 +55,24 @@ pub fn ask_for(cluster: &mut Cluster, replicas: usize, image: &str) {
     let mut facts: Vec<Arc<Fact>> = Vec::new();
     let answer = cluster.ask(&Request::new(verb, Kind::Deployment, "default", "api", body), &mut facts);
     answer.map(|_| Value::Null).expect("the Deployment is one that every API server accepts");
+}
+
+/// The same with what answers names and routes Services: the system's Pods.
+pub fn serving_cluster_of(nodes: usize) -> Cluster {
+    Cluster::boot(Settings { nodes: large_nodes(nodes), ..Settings::playground(42) })
+}
+
+/// Puts a Service `api` in front of the Deployment `api`.
+///
+/// # Panics
+/// When the API server refuses, which it has no reason to.
+pub fn expose(cluster: &mut Cluster) {
+    let body = json!({
+        "apiVersion": "v1", "kind": "Service", "metadata": {"name": "api"},
+        "spec": {"selector": {"app": "api"}, "ports": [{"port": 80, "targetPort": 8080}]},
+    });
+    let request = Request::new(Verb::Create, Kind::Service, "default", "api", body);
+    cluster.ask(&request, &mut Vec::new()).expect("the Service is one that every API server accepts");
 }
 
 /// A manifest of so many objects, as teams write them: Deployments, Services, ConfigMaps and Ingresses in turn.
