@@ -216,6 +216,9 @@ fn request(
             let Some(forward) = forward.filter(|forward| forward.is_alive(host)) else {
                 return answer(command, &asked, &refused(&request.url));
             };
+            if forward.pod.is_empty() && !matches!(request.method.as_str(), "GET" | "HEAD") {
+                return failed(WRITES_BY_PROXY, 2);
+            }
             if forward.pod.is_empty() {
                 return answer(command, &asked, &through_proxy(url, number, request.url, host));
             }
@@ -234,6 +237,9 @@ fn request(
 fn ip_of(host: &dyn Host, namespace: &str, name: &str) -> String {
     host.store().get::<Pod>(namespace, name).map(|pod| pod.status.pod_ip.to_string()).unwrap_or_default()
 }
+
+/// Said to a request that would write through `kubectl proxy`.
+const WRITES_BY_PROXY: &str = "curl: requests that write through kubectl proxy are not in this release: kubectl create, replace, patch and delete do";
 
 /// What the API server answers through `kubectl proxy`, in lines, as it does for a curl.
 fn through_proxy(address: &str, number: u64, url: Url, host: &mut dyn Host) -> Seen {
