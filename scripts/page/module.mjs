@@ -26,9 +26,10 @@ export function split(noted, later) {
   const short = new Map(defined.map(({ name }, index) => [name, index.toString(36)]));
 
   // What nothing but waiting code reaches waits too; where the rest is entered from the first part stands a gate.
+  call_every_type(module, defined);
   for (const one of defined) if (waits(path_of(one.name))) make_import(module, one, "rest", short.get(one.name));
   module.runPasses(["remove-unused-module-elements"]);
-  const kept = functions(module);
+  const kept = functions(module).filter(({ name }) => !name.startsWith(CALLS));
   const gates = kept.filter((one) => one.module === "rest").map(({ name }) => name);
   const stays = new Set(kept.filter((one) => !one.module).map(({ name }) => name));
   module.dispose();
@@ -43,6 +44,20 @@ export function split(noted, later) {
   const first = finished(module);
   if (!map) { console.warn("The linker noted nothing of the data, so all of it stays in the first part: build with scripts/build-page.sh."); return { first, rest }; }
   return move_data(map, first, rest);
+}
+
+// What stands in a table is called through it as long as anybody calls a function of its type that way; when those callers
+// wait, binaryen would take it for dead and what it calls for unused. It stays with what it calls: the rest calls it.
+const CALLS = "calls every function of type ";
+function call_every_type(module, defined) {
+  const filled = list(module.getNumElementSegments(), (index) => binaryen.getElementSegmentInfo(module.getElementSegmentByIndex(index)).table);
+  const types = new Map(defined.map(({ params, results }) => [`${params} ${results}`, { params, results }]));
+  for (const table of new Set(filled)) for (const [type, { params, results }] of types) {
+    const name = `${CALLS}${type} in ${table}`;
+    const given = binaryen.expandType(params).map((one, index) => module.local.get(index, one));
+    module.addFunction(name, params, results, [], module.call_indirect(table, module.i32.const(0), given, params, results));
+    module.addFunctionExport(name, name);
+  }
 }
 
 function make_rest(module, { defined, stays, gates, short }) {
