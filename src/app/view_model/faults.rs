@@ -77,8 +77,9 @@ pub fn faults_view(
 ) -> FaultsView {
     let cluster = history.cluster();
     let last = requests.until_now(history).next_back();
-    let asked: Vec<TraceRequest> =
-        last.and_then(|sent| TraceRequest::get(&sent.url, sent.number).ok()).into_iter().collect();
+    let last = last.and_then(|sent| TraceRequest::get(&sent.url, sent.number).ok());
+    let steady = cluster.world.traffic.values().map(|flow| flow.request.clone());
+    let asked: Vec<TraceRequest> = last.into_iter().chain(steady).collect();
     let showing = signals(cluster, &asked);
     let target = Target::of(cluster, requests, selected);
     let cards = CARDS.iter().filter(|card| target.can_have(card, selected));

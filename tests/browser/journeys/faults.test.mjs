@@ -9,12 +9,17 @@ const card = (page, word) => page.locator(".fault").filter({ has: page.locator("
 for (const [name, options] of [["laptop", { width: 1440, height: 900 }], ["tablet", { width: 768, height: 1024, lang: "ko", theme: "dark" }], ["phone", { width: 360, height: 740, lang: "ko" }]]) {
   test(`causes a fault by its card, sees what shows it and what clients meet, and mends it: ${name}`, async () => {
     await visit(options, async (page) => {
+      // On a phone one pane shows at a time, and a line that runs turns to the terminal.
+      const turn_to_faults = async () => {
+        if (name === "phone") await page.locator("#tab-inspect, [id$=inspect][role=tab]").first().click();
+        await page.locator("#tab-faults").click();
+      };
       await apply(page);
       await run_until_quiet(page);
-      if (name === "phone") await page.locator("#tab-inspect, [id$=inspect][role=tab]").first().click();
-      await page.locator("#tab-faults").click();
+      await turn_to_faults();
       await page.locator(".faults > .line button").first().click();
       for (let tick = 0; tick < 4; tick += 1) await press(page, "tick");
+      await turn_to_faults();
       await page.locator("[data-traffic]").waitFor();
       assert.match(await page.locator("[data-traffic]").getAttribute("data-traffic"), /^\d+ ok$/);
 
@@ -22,6 +27,8 @@ for (const [name, options] of [["laptop", { width: 1440, height: 900 }], ["table
       await page.keyboard.press("Enter");
       await card(page, "stop").locator(".line button").first().click();
       for (let tick = 0; tick < 4; tick += 1) await press(page, "tick");
+      await turn_to_faults();
+      await shot(page, `faults-${name}-0`);
       await card(page, "stop").locator("summary b").waitFor();
       await page.locator(".strip__failed").first().waitFor({ state: "attached" });
       assert.ok(await page.locator(".faults > .faults__signals li").count() > 0, "a signal shows");
@@ -30,6 +37,7 @@ for (const [name, options] of [["laptop", { width: 1440, height: 900 }], ["table
       await assert_accessible(page);
 
       await card(page, "stop").locator(".line").last().locator("button").first().click();
+      await turn_to_faults();
       await card(page, "stop").locator("summary b").waitFor({ state: "detached" });
       await page.locator(".flow details summary").click();
       await shot(page, `faults-mended-${name}`);
