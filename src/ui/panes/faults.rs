@@ -23,19 +23,19 @@ pub fn FaultsPane(props: &FaultsProps) -> Html {
     let view = &props.view;
     html! {
         <article class="faults">
-            <h3>{ desk.t("faults.traffic") }</h3>
+            <h2>{ desk.t("faults.traffic") }</h2>
             { for view.flows.iter().map(|flow| render_flow(&desk, flow)) }
             if view.flows.is_empty() {
                 <p class="hint">{ desk.t("faults.no_traffic") }</p>
                 { render_line(&desk, &view.start_line) }
             }
-            <h3>{ desk.t("faults.showing") }</h3>
+            <h2>{ desk.t("faults.showing") }</h2>
             if view.showing.is_empty() {
                 <p class="hint">{ desk.t("faults.nothing_shows") }</p>
             } else {
                 <ul class="faults__signals">{ for view.showing.iter().map(|signal| render_signal(&desk, signal, true)) }</ul>
             }
-            <h3>{ desk.t("faults.cards") }{ " " }{ for view.targets.iter().map(|target| html! { <code>{ target.clone() }{ " " }</code> }) }</h3>
+            <h2>{ desk.t("faults.cards") }{ " " }{ for view.targets.iter().map(|target| html! { <code>{ target.clone() }{ " " }</code> }) }</h2>
             <p class="hint">{ desk.t("faults.undo") }</p>
             { for view.cards.iter().map(|card| render_card(&desk, card)) }
         </article>
