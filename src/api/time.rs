@@ -54,6 +54,39 @@ impl Timestamp {
         Some(Self(days * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second - offset_seconds))
     }
 
+    /// What a letter of a format of `date` stands for, in UTC: `Y`, `m`, `d`, `H`, `M`, `S`, `a`, `b`, `e`, `F`, `T`, `Z`, `s` or
+    /// `N`; `None` for other letters.
+    pub fn part(self, letter: char) -> Option<String> {
+        const MONTHS: [&str; 12] =
+            ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+        // 1970-01-01 was a Thursday.
+        const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+        // 2026-01-05T09:00:05Z
+        let text = self.to_string();
+        let cut = |from: usize, to: usize| text.get(from..to).map(str::to_string);
+        let named = |names: &[&str], index: i64| {
+            let name = usize::try_from(index).ok().and_then(|index| names.get(index));
+            name.map(ToString::to_string)
+        };
+        match letter {
+            'Y' => cut(0, 4),
+            'm' => cut(5, 7),
+            'd' => cut(8, 10),
+            'H' => cut(11, 13),
+            'M' => cut(14, 16),
+            'S' => cut(17, 19),
+            'F' => cut(0, 10),
+            'T' => cut(11, 19),
+            'a' => named(&DAYS, self.0.div_euclid(SECONDS_PER_DAY).rem_euclid(7)),
+            'b' => named(&MONTHS, cut(5, 7)?.parse::<i64>().ok()? - 1),
+            'e' => Some(format!("{:>2}", cut(8, 10)?.trim_start_matches('0'))),
+            'Z' => Some("UTC".to_string()),
+            's' => Some(self.0.to_string()),
+            'N' => Some("000000000".to_string()),
+            _ => None,
+        }
+    }
+
     /// Whole seconds from `earlier` to this.
     pub fn seconds_since(self, earlier: Self) -> i64 {
         self.0 - earlier.0
@@ -107,6 +140,16 @@ impl Codec for Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_are_what_a_format_of_date_asks_for() {
+        let at = Timestamp::parse("2026-01-05T09:00:05Z").unwrap();
+        let all: Vec<String> = "abeTZY".chars().filter_map(|letter| at.part(letter)).collect();
+        assert_eq!(all.join(" "), "Mon Jan  5 09:00:05 UTC 2026");
+        let all: Vec<String> = "FYmdHMSs".chars().filter_map(|letter| at.part(letter)).collect();
+        assert_eq!(all.join(" "), "2026-01-05 2026 01 05 09 00 05 1767603605");
+        assert_eq!(at.part('Q'), None);
+    }
 
     #[test]
     fn times_read_and_write_alike() {

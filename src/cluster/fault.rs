@@ -22,7 +22,6 @@ impl Cluster {
     /// Causes a fault, or mends one.
     pub fn cause(&mut self, fault: &Fault, facts: &mut Vec<Arc<Fact>>) {
         let id = self.record(facts, Actor::You, None, What::Asked { request: fault.summary() });
-        let due_tick = self.tick + u64::from(self.round.is_none());
         match fault {
             Fault::Stop(actor) => {
                 self.world.stopped.insert(actor.clone());
@@ -36,7 +35,7 @@ impl Cluster {
                     self.world.listening_since = Some(self.now());
                 }
                 if was_stopped && *actor == Actor::ApiServer {
-                    self.report_anew(None, due_tick, id);
+                    self.report_anew(None, id);
                 }
             }
             Fault::StopMember(member) => {
@@ -47,7 +46,7 @@ impl Cluster {
                 self.world.lost_members.remove(member);
                 if !had_quorum && self.world.has_quorum() {
                     self.world.listening_since = Some(self.now());
-                    self.report_anew(None, due_tick, id);
+                    self.report_anew(None, id);
                 }
             }
             Fault::FillDisk(node) => {
@@ -85,7 +84,7 @@ impl Cluster {
             }
             Fault::Join(node) => {
                 if self.world.cut.remove(node).is_some() {
-                    self.report_anew(Some(node), due_tick, id);
+                    self.report_anew(Some(node), id);
                     self.wake(&Actor::KubeProxy(node.clone()), WorkKey::Sync, id);
                 }
             }
@@ -137,7 +136,7 @@ impl Cluster {
                 kept.take_undelivered();
                 self.world.backup = Some(kept);
             }
-            Fault::Restore => self.restore(due_tick, id),
+            Fault::Restore => self.restore(id),
         }
     }
 
@@ -150,9 +149,7 @@ impl Cluster {
     }
 
     /// The API server can be reached again: the kubelets, or that of one node, tell what they could not tell meanwhile.
-    fn report_anew(&mut self, only: Option<&Name>, due_tick: u64, id: FactId) {
-        let pods: Vec<(Name, ObjectKey)> =
-            self.store.list::<Pod>().map(|p| (p.node_name.clone(), p.key())).collect();
+    fn report_anew(&mut self, only: Option<&Name>, id: FactId) {
         let nodes: Vec<Name> = self
             .components
             .keys()
@@ -164,10 +161,10 @@ impl Cluster {
                 .kubelet_memory(node)
                 .map(|memory| memory.runtime.pods.keys().cloned().collect())
                 .unwrap_or_default();
-            keys.extend(pods.iter().filter(|(at, _)| at == node).map(|(_, pod)| pod.clone()));
-            let Some(component) = self.components.get_mut(&Actor::Kubelet(node.clone())) else { continue };
-            component.queue.add(WorkKey::Heartbeat, due_tick, Some(id));
-            keys.into_iter().for_each(|pod| component.queue.add(WorkKey::Object(pod), due_tick, Some(id)));
+            keys.extend(self.store.pods_on(node).map(|pod| pod.key()));
+            let kubelet = Actor::Kubelet(node.clone());
+            self.wake(&kubelet, WorkKey::Heartbeat, id);
+            keys.into_iter().for_each(|pod| self.wake(&kubelet, WorkKey::Object(pod), id));
         }
     }
 
@@ -202,7 +199,7 @@ impl Cluster {
 
     /// What was backed up is stored again, and nothing else: whoever watches sees what came after go, and what went since
     /// come back.
-    fn restore(&mut self, due_tick: u64, id: FactId) {
+    fn restore(&mut self, id: FactId) {
         let Some(backup) = self.world.backup.clone() else { return };
         let writer = Actor::ApiServer;
         let is_gone = |object: &&Object| backup.object(&object.key()).is_none();
@@ -216,7 +213,7 @@ impl Cluster {
             self.store.put(object, &writer, id);
         }
         self.world.listening_since = Some(self.now());
-        self.report_anew(None, due_tick, id);
+        self.report_anew(None, id);
     }
 
     fn kubelet_memory(&mut self, node: &Name) -> Option<&mut kubelet::Memory> {

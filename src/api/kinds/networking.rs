@@ -291,6 +291,21 @@ crate::record! {
     }
 }
 
+/// The label by which a slice names its Service.
+pub const SERVICE_NAME: &str = "kubernetes.io/service-name";
+
+impl EndpointSlice {
+    /// The name of the Service that it belongs to.
+    pub fn service_name(&self) -> Option<&str> {
+        self.meta.labels.get(SERVICE_NAME).map(String::as_str)
+    }
+
+    /// Whether it belongs to the Service of that name.
+    pub fn is_of(&self, service: &str) -> bool {
+        self.service_name() == Some(service)
+    }
+}
+
 impl Endpoint {
     /// Whether new connections may go to it.
     pub fn is_ready(&self) -> bool {

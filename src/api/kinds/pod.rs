@@ -10,6 +10,7 @@ use super::cluster::Taint;
 use crate::api::codec::{self, Codec, CodecError, Rest};
 use crate::api::int_or_string::IntOrString;
 use crate::api::meta::{Name, ObjectMeta};
+use crate::api::quantity::Quantity;
 use crate::api::sharing::{Shared, Word};
 use crate::api::time::Timestamp;
 
@@ -370,6 +371,13 @@ impl Pod {
     pub fn is_available(&self, min_ready_seconds: i32, now: Timestamp) -> bool {
         self.ready_since()
             .is_some_and(|since| min_ready_seconds == 0 || since.0 + i64::from(min_ready_seconds) <= now.0)
+    }
+}
+
+impl Container {
+    /// The memory that it may use at most, in bytes.
+    pub fn memory_limit(&self) -> Option<i64> {
+        self.resources.limits.get("memory").map(Quantity::value)
     }
 }
 

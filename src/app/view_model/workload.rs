@@ -13,8 +13,6 @@ use crate::cluster::store::Store;
 
 /// The annotation that numbers revisions.
 const REVISION: &str = "deployment.kubernetes.io/revision";
-/// The label that names a slice's Service.
-const SERVICE_NAME: &str = "kubernetes.io/service-name";
 
 /// A Deployment with everything that hangs on it.
 #[derive(Clone, Debug)]
@@ -81,7 +79,7 @@ impl Workload {
         let named = |name: &str| services.iter().any(|service| *service.meta.name == *name);
         let slices = store
             .list_in::<EndpointSlice>(&subject.namespace)
-            .filter(|slice| slice.meta.labels.get(SERVICE_NAME).is_some_and(|name| named(name)))
+            .filter(|slice| slice.service_name().is_some_and(&named))
             .cloned()
             .collect();
         let ingresses = store

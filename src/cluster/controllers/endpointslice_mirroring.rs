@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::api::kind::Kind;
 use crate::api::kinds::networking::{
     Endpoint, EndpointAddress, EndpointConditions, EndpointPort, EndpointSlice, EndpointSubsetPort,
-    Endpoints, Service,
+    Endpoints, SERVICE_NAME, Service,
 };
 use crate::api::meta::ObjectKey;
 use crate::api::object::Resource;
@@ -27,7 +27,6 @@ use crate::cluster::server::write::Operation;
 use crate::cluster::service_target::has_selector;
 use crate::cluster::store::Change;
 
-const SERVICE_NAME: &str = "kubernetes.io/service-name";
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 const MANAGER: &str = "endpointslicemirroring-controller.k8s.io";
 /// The label by which somebody says that he keeps the slices himself.
@@ -55,9 +54,7 @@ pub fn concerns(_view: &View<'_>, change: &Change) -> Vec<WorkKey> {
         }
         Kind::EndpointSlice if change.writer != Actor::EndpointSliceMirroring => {
             let slice = change.either_as::<EndpointSlice>().filter(|slice| is_mirrored(slice));
-            slice
-                .and_then(|slice| slice.meta.labels.get(SERVICE_NAME))
-                .map_or_else(Vec::new, |name| endpoints(name))
+            slice.and_then(|slice| slice.service_name()).map_or_else(Vec::new, endpoints)
         }
         _ => Vec::new(),
     }
@@ -72,9 +69,7 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
     let Some(key) = key.object() else { return Outcome::default() };
     let service = view.store.get::<Service>(&key.namespace, &key.name);
     let listed = view.store.at::<Endpoints>(key);
-    let is_its = |slice: &&Arc<EndpointSlice>| {
-        is_mirrored(slice) && slice.meta.labels.get(SERVICE_NAME).is_some_and(|name| **name == *key.name)
-    };
+    let is_its = |slice: &&Arc<EndpointSlice>| is_mirrored(slice) && slice.is_of(&key.name);
     let source =
         listed.filter(|listed| is_to_be_mirrored(listed) && service.is_some_and(|it| !has_selector(it)));
     if source.is_none() && listed.is_some_and(|listed| !is_to_be_mirrored(listed)) {

@@ -35,10 +35,9 @@ pub use self::restarts::{ephemeral_containers, ephemeral_statuses};
 pub use self::volumes::{USUAL_FILES, usual_file};
 use self::worker::Worker;
 use crate::api::kind::Kind;
-use crate::api::kinds::pod::{Container, Pod};
+use crate::api::kinds::pod::Pod;
 use crate::api::meta::{Name, ObjectKey};
 use crate::api::object::Resource;
-use crate::api::quantity::Quantity;
 use crate::api::time::Timestamp;
 use crate::cluster::actor::Actor;
 use crate::cluster::component::{Outcome, View};
@@ -95,7 +94,7 @@ impl Memory {
             let age = now.seconds_since(run.process.started_at);
             let program = Arc::make_mut(&mut run.process.program);
             match ailment {
-                Some(ailment) => program.ail(ailment, age.max(1), memory_limit(spec)),
+                Some(ailment) => program.ail(ailment, age.max(1), spec.memory_limit()),
                 None => program.recover(),
             }
             if let Some(worker) = self.workers.get_mut(&key) {
@@ -125,11 +124,6 @@ impl Memory {
             Arc::make_mut(worker).keeper(container).probe_again();
         }
     }
-}
-
-/// The memory that a container may use at most.
-fn memory_limit(container: &Container) -> Option<i64> {
-    container.resources.limits.get("memory").map(Quantity::value)
 }
 
 /// The kubelets that a change concerns, with their keys: those of the node that a Pod is bound to. A kubelet knows what it

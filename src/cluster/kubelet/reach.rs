@@ -10,9 +10,6 @@ use crate::cluster::runtime::script::{Answered, Question};
 use crate::cluster::store::Store;
 use crate::cluster::world::World;
 
-/// The label that names the Service of a slice.
-const SERVICE_NAME: &str = "kubernetes.io/service-name";
-
 /// The domain of the cluster.
 const CLUSTER_DOMAIN: &str = ".svc.cluster.local";
 
@@ -71,10 +68,8 @@ fn is_elsewhere(host: &str) -> bool {
 }
 
 fn slices<'a>(store: &'a Store, service: &'a Service) -> impl Iterator<Item = &'a EndpointSlice> {
-    let of_service = |slice: &&std::sync::Arc<EndpointSlice>| {
-        slice.meta.labels.get(SERVICE_NAME).is_some_and(|name| **name == *service.meta.name)
-    };
-    store.list_in::<EndpointSlice>(&service.meta.namespace).filter(of_service).map(AsRef::as_ref)
+    let slices = store.list_in::<EndpointSlice>(&service.meta.namespace);
+    slices.filter(|slice| slice.is_of(&service.meta.name)).map(AsRef::as_ref)
 }
 
 fn first_ready<'a>(store: &'a Store, service: &'a Service) -> Option<(String, &'a EndpointSlice)> {

@@ -15,9 +15,6 @@ use crate::api::meta::{Name, ObjectKey};
 use crate::api::object::{Object, Resource};
 use crate::cluster::store::Store;
 
-/// The label by which a slice names its Service.
-pub const SERVICE_NAME: &str = "kubernetes.io/service-name";
-
 /// A Service and its slices at one moment. Shares the store's objects, so it costs next to nothing.
 #[derive(Clone, PartialEq)]
 pub struct Snapshot {
@@ -201,8 +198,7 @@ fn backend_of(endpoint: &Endpoint, port: i32) -> Option<Backend> {
 
 /// The slices of a Service: those it owns; for a Service without selector every slice that names it.
 fn slices_of(store: &Store, service: &Service) -> Vec<Arc<EndpointSlice>> {
-    let name = &*service.meta.name;
-    let is_its = |slice: &&Arc<EndpointSlice>| slice.meta.labels.get(SERVICE_NAME).is_some_and(|l| l == name);
+    let is_its = |slice: &&Arc<EndpointSlice>| slice.is_of(&service.meta.name);
     if service.spec.selector.is_empty() {
         store.list_in::<EndpointSlice>(&service.meta.namespace).filter(is_its).cloned().collect()
     } else {
@@ -212,8 +208,8 @@ fn slices_of(store: &Store, service: &Service) -> Vec<Arc<EndpointSlice>> {
 
 /// The Service that a slice belongs to.
 pub fn service_of(slice: &EndpointSlice) -> Option<ObjectKey> {
-    let name = slice.meta.labels.get(SERVICE_NAME)?;
-    Some(ObjectKey::new(Kind::Service, slice.meta.namespace.clone(), name.as_str()))
+    let name = slice.service_name()?;
+    Some(ObjectKey::new(Kind::Service, slice.meta.namespace.clone(), name))
 }
 
 /// Whether a Service has an address that proxies serve.

@@ -464,8 +464,7 @@ fn told_text(container: &Container) -> Option<String> {
 /// A program that needs more memory than its container may use is killed as soon as it has taken it.
 fn within_memory(container: &Container, mut program: Program) -> Program {
     let wanted = stressed_bytes(container).unwrap_or(program.memory_bytes);
-    let limit = container.resources.limits.get("memory").map(crate::api::quantity::Quantity::value);
-    if limit.is_some_and(|limit| wanted > limit) {
+    if container.memory_limit().is_some_and(|limit| wanted > limit) {
         program.end = Some(End { after_seconds: 1, exit_code: 137, reason: "OOMKilled".to_string() });
     }
     program.memory_bytes = wanted;

@@ -29,47 +29,19 @@ pub fn stamped(line: &str, at: Timestamp) -> String {
     if !line.contains([DATE, SECONDS, CLOCK, SLASHED, PART]) {
         return line.to_string();
     }
-    // 2026-01-05T09:00:05Z
-    let text = at.to_string();
-    let (date, clock) = (text.get(..10).unwrap_or_default(), text.get(11..19).unwrap_or_default());
-    let mut parts = date.split('-');
-    let mut part = || parts.next().unwrap_or_default();
-    let (year, month, day) = (part(), part(), part());
-    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let month_name = month.parse::<usize>().ok().and_then(|month| months.get(month.saturating_sub(1)));
-    // 1970-01-01 was a Thursday.
-    let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    let weekday = usize::try_from(at.0.div_euclid(86_400).rem_euclid(7)).ok().and_then(|day| days.get(day));
-    let (weekday, month_name) = (weekday.unwrap_or(&""), month_name.unwrap_or(&""));
-    let long = format!("{weekday} {month_name} {:>2} {clock} UTC {year}", day.trim_start_matches('0'));
-    let mut clock_parts = clock.split(':');
-    let mut clock_part = || clock_parts.next().unwrap_or_default();
-    let (hour, minute, second) = (clock_part(), clock_part(), clock_part());
+    let part = |letter: char| at.part(letter).unwrap_or_default();
     let mut line = line.to_string();
     if line.contains(PART) {
-        let parts = [
-            ('Y', year),
-            ('m', month),
-            ('d', day),
-            ('H', hour),
-            ('M', minute),
-            ('S', second),
-            ('a', weekday),
-            ('b', month_name),
-            ('F', date),
-            ('T', clock),
-            ('Z', "UTC"),
-        ];
-        for (letter, text) in parts {
-            line = line.replace(&format!("{PART}{letter}"), text);
+        for letter in "YmdHMSabeFTZsN".chars() {
+            line = line.replace(&format!("{PART}{letter}"), &part(letter));
         }
-        line = line.replace(&format!("{PART}s"), &at.0.to_string());
         line = line.replace(PART, "%");
     }
-    line.replace(DATE, &long)
-        .replace(SECONDS, &at.0.to_string())
-        .replace(CLOCK, clock)
-        .replace(SLASHED, &format!("{year}/{month}/{day} {clock}"))
+    let all = |letters: &str, between: &str| letters.chars().map(part).collect::<Vec<_>>().join(between);
+    line.replace(DATE, &all("abeTZY", " "))
+        .replace(SECONDS, &part('s'))
+        .replace(CLOCK, &part('T'))
+        .replace(SLASHED, &format!("{} {}", all("Ymd", "/"), part('T')))
 }
 
 /// What a container runs, as a function of the seconds since it started.

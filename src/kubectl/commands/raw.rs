@@ -288,16 +288,13 @@ fn proxied(
         let meant = meant
             .ok_or_else(|| unavailable(format!("no service port \"{port}\" found for service \"{name}\"")))?;
         let slices = host.store().list_in::<EndpointSlice>(namespace);
-        let own = slices.filter(|slice| {
-            slice.meta.labels.get("kubernetes.io/service-name").is_some_and(|of| *of == *name)
-        });
-        let found = own
+        let found = slices
+            .filter(|slice| slice.is_of(name))
             .flat_map(|slice| {
                 let port = slice.ports.iter().find(|port| port.name == meant.name).and_then(|port| port.port);
                 slice.endpoints.iter().filter_map(move |endpoint| {
-                    let ready = endpoint.conditions.ready != Some(false);
                     let pod = endpoint.target_ref.as_ref()?.name.to_string();
-                    ready.then_some((endpoint.addresses.first()?.clone(), port?, pod))
+                    endpoint.is_ready().then_some((endpoint.addresses.first()?.clone(), port?, pod))
                 })
             })
             .next();

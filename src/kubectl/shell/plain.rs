@@ -1,8 +1,12 @@
 //! Tools that know neither the cluster nor its network: `alias`, `echo`, `base64`, `date`, `diff`, `jq`.
 
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, NO_PAD, STANDARD};
+use base64::{Engine, alphabet};
+
 use super::jq as filter;
 use super::tools::{failed, options, text};
 use crate::api::time::Timestamp;
+use crate::cluster::runtime::script::{formatted, unescaped};
 use crate::kubectl::execution::Output;
 use crate::kubectl::host::Host;
 use crate::kubectl::session::Session;
@@ -55,62 +59,28 @@ pub(super) fn echo(command: &str, args: &[String]) -> Output {
         args.iter().take_while(|arg| matches!(arg.as_str(), "-n" | "-e" | "-ne" | "-en" | "-E")).count();
     let (options, words) = args.split_at(if command == "echo" { count } else { 0 });
     let on = |letter: char| options.iter().any(|option| option.contains(letter));
-    let unescaped = |text: &str| text.replace("\\n", "\n").replace("\\t", "\t");
     if command == "printf" {
-        let Some((format, values)) = words.split_first() else { return failed("usage: printf FORMAT", 2) };
-        let mut values = values.iter();
-        let mut out = String::new();
-        loop {
-            let left = values.len();
-            let mut parts = format.split('%');
-            out.push_str(parts.next().unwrap_or_default());
-            for part in parts {
-                match part.chars().next() {
-                    Some('s' | 'd') => {
-                        out.push_str(values.next().map_or("", String::as_str));
-                        out.push_str(&part[1..]);
-                    }
-                    _ => out.push_str(&format!("%{part}")),
-                }
-            }
-            if values.len() == 0 || values.len() == left {
-                return Output::of(unescaped(&out));
-            }
-        }
+        return match words {
+            [] => failed("usage: printf FORMAT", 2),
+            words => Output::of(formatted(words)),
+        };
     }
     let text = words.join(" ");
     let text = if on('e') { unescaped(&text) } else { text };
     Output::of(if on('n') { text } else { text + "\n" })
 }
 
-const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 /// A text in base64.
 pub(super) fn base64_encoded(bytes: &[u8]) -> String {
-    let mut out = String::new();
-    for chunk in bytes.chunks(3) {
-        let bits = (0..3).fold(0_usize, |bits, at| bits << 8 | usize::from(*chunk.get(at).unwrap_or(&0)));
-        for at in 0..4 {
-            let letter = char::from(LETTERS[bits >> (18 - 6 * at) & 63]);
-            out.push(if at > chunk.len() { '=' } else { letter });
-        }
-    }
-    out
+    STANDARD.encode(bytes)
 }
 
-/// The text that base64 stands for.
+/// The text that base64 stands for, with or without its padding, on one line or several.
 pub(super) fn base64_decoded(text: &str) -> Option<String> {
-    let (mut out, mut bits, mut count) = (Vec::new(), 0_usize, 0);
-    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
-        bits = bits << 6 | LETTERS.iter().position(|letter| *letter == byte)?;
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            out.push((bits >> count & 255) as u8);
-            bits &= (1 << count) - 1;
-        }
-    }
-    Some(String::from_utf8_lossy(&out).into_owned())
+    const LENIENT: GeneralPurposeConfig = NO_PAD.with_decode_allow_trailing_bits(true);
+    let packed: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').collect();
+    let bytes = GeneralPurpose::new(&alphabet::STANDARD, LENIENT).decode(packed).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// `base64`, and `base64 -d`.
@@ -136,37 +106,16 @@ pub(super) fn base64(args: &[String], input: Option<&str>, host: &dyn Host) -> O
 
 /// `Mon Jan  5 09:00:00 UTC 2026`, or what a format makes of it.
 pub(super) fn date(args: &[String], now: Timestamp) -> Output {
-    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    let text = now.to_string();
-    let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
-    let month = part(5, 7).parse::<usize>().unwrap_or(1).clamp(1, 12) * 3;
-    let month = &MONTHS[month - 3..month];
-    let day = DAYS[now.0.div_euclid(86_400).rem_euclid(7) as usize];
     let format = args.iter().find_map(|arg| arg.strip_prefix('+'));
-    let format = format.unwrap_or("%a %b %e %H:%M:%S UTC %Y");
     let mut out = String::new();
-    let mut letters = format.chars();
+    let mut letters = format.unwrap_or("%a %b %e %H:%M:%S %Z %Y").chars();
     while let Some(letter) = letters.next() {
-        if letter != '%' {
-            out.push(letter);
-            continue;
-        }
-        match letters.next().unwrap_or('%') {
-            'a' => out.push_str(day),
-            'b' => out.push_str(month),
-            'e' => out.push_str(&format!("{:>2}", part(8, 10).trim_start_matches('0'))),
-            'Y' => out.push_str(part(0, 4)),
-            'm' => out.push_str(part(5, 7)),
-            'd' => out.push_str(part(8, 10)),
-            'H' => out.push_str(part(11, 13)),
-            'M' => out.push_str(part(14, 16)),
-            'S' => out.push_str(part(17, 19)),
-            'F' => out.push_str(part(0, 10)),
-            'T' => out.push_str(part(11, 19)),
-            's' => out.push_str(&now.0.to_string()),
-            'N' => out.push_str("000000000"),
-            other => out.push(other),
+        match letter {
+            '%' => {
+                let letter = letters.next().unwrap_or('%');
+                out.push_str(&now.part(letter).unwrap_or_else(|| letter.to_string()));
+            }
+            letter => out.push(letter),
         }
     }
     Output::of(out + "\n")
@@ -222,4 +171,18 @@ pub(super) fn jq(args: &[String], input: Option<&str>, host: &dyn Host) -> Outpu
     };
     let stderr = problem.map(|problem| format!("jq: {problem}\n")).unwrap_or_default();
     Output { stdout, stderr, exit }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_read_with_and_without_its_padding_and_line_ends() {
+        assert_eq!(base64_encoded(b"admin"), "YWRtaW4=");
+        for packed in ["YWRtaW4=", "YWRtaW4", "YWRt\naW4=\n"] {
+            assert_eq!(base64_decoded(packed).as_deref(), Some("admin"), "{packed}");
+        }
+        assert_eq!(base64_decoded("a*b"), None);
+    }
 }

@@ -17,7 +17,7 @@ use self::endpoint::{Standing, endpoint_of, ports_of, standing_of};
 use self::placement::{Wanted, plan_placement};
 use crate::api::kind::Kind;
 use crate::api::kinds::cluster::{Namespace, Node};
-use crate::api::kinds::networking::{Endpoint, EndpointPort, EndpointSlice, Service};
+use crate::api::kinds::networking::{Endpoint, EndpointPort, EndpointSlice, SERVICE_NAME, Service};
 use crate::api::kinds::pod::Pod;
 use crate::api::meta::{ObjectKey, Uid};
 use crate::api::object::{Object, Resource};
@@ -32,7 +32,6 @@ use crate::cluster::server::write::{EventRecord, Operation, Write};
 use crate::cluster::service_target::{has_selector, is_selected, selector_text, services_of_change};
 use crate::cluster::store::Change;
 
-const SERVICE_NAME: &str = "kubernetes.io/service-name";
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 const MANAGER: &str = "endpointslice-controller.k8s.io";
 const HEADLESS: &str = "service.kubernetes.io/headless";
@@ -46,9 +45,8 @@ pub fn concerns(view: &View<'_>, change: &Change) -> Vec<WorkKey> {
         Kind::Service => vec![WorkKey::Object(change.key.clone())],
         Kind::EndpointSlice if change.writer != Actor::EndpointSlice => {
             let slice = change.either_as::<EndpointSlice>().filter(|slice| is_managed(slice));
-            let name = slice.and_then(|slice| slice.meta.labels.get(SERVICE_NAME));
-            let key =
-                |name: &String| ObjectKey::new(Kind::Service, change.key.namespace.clone(), name.as_str());
+            let name = slice.and_then(|slice| slice.service_name());
+            let key = |name: &str| ObjectKey::new(Kind::Service, change.key.namespace.clone(), name);
             name.map(|name| WorkKey::Object(key(name))).into_iter().collect()
         }
         Kind::Pod => services_of_change(view.store, change),
@@ -76,7 +74,7 @@ pub fn reconcile(view: &View<'_>, key: &WorkKey) -> Outcome {
     let owned = view.store.owned_by(&service.meta.uid).filter_map(Object::get::<EndpointSlice>);
     let existing: Vec<&Arc<EndpointSlice>> = owned
         .filter(|slice| is_managed(slice) && !slice.meta.is_terminating())
-        .filter(|slice| slice.meta.labels.get(SERVICE_NAME).is_some_and(|name| **name == *service.meta.name))
+        .filter(|slice| slice.is_of(&service.meta.name))
         .collect();
     let namespace = view.store.get::<Namespace>("", &service.meta.namespace);
     let may_create =

@@ -115,7 +115,7 @@ impl Look<'_> {
             let is_own = pod.spec.containers.iter().any(|own| own.name == container.name);
             let ailment = self.view.world.ailment_of(&pod.meta.namespace, &pod.meta.name);
             if let Some(ailment) = ailment.filter(|_| is_own) {
-                program.ail(ailment, 0, crate::cluster::kubelet::memory_limit(container));
+                program.ail(ailment, 0, container.memory_limit());
             }
             let mut changed = false;
             for question in &program.asks {

@@ -17,7 +17,7 @@ mod network;
 mod tools;
 mod words;
 
-pub(crate) use tools::{holds, seq};
+pub(crate) use tools::{formatted, holds, seq, unescaped};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -451,6 +451,7 @@ mod tests {
             ("echo one two | wc -w; echo $(hostname)", vec!["2", "api-1"]),
             ("printf 'a\\nb\\n' | grep b", vec!["b"]),
             ("seq 3 | tail -n 1", vec!["3"]),
+            ("printf '%s-%s\\n' a b c d", vec!["a-b", "c-d"]),
             ("echo hi > /tmp/x; echo ho >> /tmp/x; cat /tmp/x", vec!["hi", "ho"]),
             ("cat /etc/config/color", vec!["blue"]),
             ("echo no > /dev/null; false || echo yes", vec!["yes"]),

@@ -431,30 +431,36 @@ fn holds_of(words: &[&str], file: &dyn Fn(&str) -> Option<bool>) -> Option<bool>
 }
 
 /// `\n` and `\t` as what they mean.
-fn unescaped(text: &str) -> String {
+pub fn unescaped(text: &str) -> String {
     text.replace("\\n", "\n").replace("\\t", "\t")
 }
 
-/// What `printf` writes: each `%s` or `%d` takes the next argument.
-fn formatted(arguments: &[String]) -> String {
+/// What `printf` writes: each `%s` or `%d` takes the next argument, and the format is used again as long as some are left.
+pub fn formatted(arguments: &[String]) -> String {
     let Some((format, values)) = arguments.split_first() else { return String::new() };
     let mut values = values.iter();
     let mut text = String::new();
     let format = unescaped(format);
-    let mut rest = format.as_str();
-    while let Some(at) = rest.find('%') {
-        text.push_str(&rest[..at]);
-        let behind = rest[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit() || c == '-' || c == '.');
-        let letter = behind.chars().next();
-        match letter {
-            Some('%') => text.push('%'),
-            Some(_) => text.push_str(values.next().map_or("", String::as_str)),
-            None => {}
+    loop {
+        let left = values.len();
+        let mut rest = format.as_str();
+        while let Some(at) = rest.find('%') {
+            text.push_str(&rest[..at]);
+            let behind =
+                rest[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit() || c == '-' || c == '.');
+            let letter = behind.chars().next();
+            match letter {
+                Some('%') => text.push('%'),
+                Some(_) => text.push_str(values.next().map_or("", String::as_str)),
+                None => {}
+            }
+            rest = letter.map_or("", |letter| &behind[letter.len_utf8()..]);
         }
-        rest = letter.map_or("", |letter| &behind[letter.len_utf8()..]);
+        text.push_str(rest);
+        if values.len() == 0 || values.len() == left {
+            return text;
+        }
     }
-    text.push_str(rest);
-    text
 }
 
 /// Pi to so many digits, rounded.

@@ -85,14 +85,7 @@ pub(super) fn service(service: &Service, host: &dyn Host) -> String {
 fn slices_of<'a>(service: &'a Service, host: &'a dyn Host) -> impl Iterator<Item = &'a EndpointSlice> {
     let readable = resources::may_list(host, Kind::EndpointSlice, &service.meta.namespace);
     let slices = host.store().list_in::<EndpointSlice>(&service.meta.namespace).map(|slice| &**slice);
-    slices.filter(move |slice| {
-        readable
-            && slice
-                .meta
-                .labels
-                .get("kubernetes.io/service-name")
-                .is_some_and(|name| **name == *service.meta.name)
-    })
+    slices.filter(move |slice| readable && slice.is_of(&service.meta.name))
 }
 
 /// The ready endpoints of a Service's port, three at most; `<none>` if there is no slice at all.
